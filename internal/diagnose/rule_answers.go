@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,21 +11,31 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// upstreamTimeout is what nginx logs when a server did not answer the SYN in proxy_connect_timeout.
-var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream`)
+// upstreamTimeout is what a proxy logs when a server did not answer the SYN in time: nginx (ngx_http_upstream.c), and Apache
+// (modules/proxy/proxy_util.c, AH00957, with the C library's text of ETIMEDOUT).
+var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream|` +
+	`\((?:110|60)\)[^:]*timed out: AH00957: `)
 
 // connectLate finds requests of a proxy for which the connection to the server, mostly one of the same network, took most
 // of the time.
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
-	const ended = "HAProxy ended %s since no server took the connection in time (timeout connect)"
+	const ended = "the proxy gave %s up since no server took the connection in time"
 	const action = "look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way"
 	if found := endedBy(f, "sC", ended); found != nil {
 		return do(action, found)
 	}
 	if lines, n := matching(f, upstreamTimeout); n > 0 {
-		return decisive(do(action, with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s",
+		return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server did not answer the connection in time, in %s",
 			counted(n, "line")))))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Counters)) {
+		cluster, named := strings.CutPrefix(name, facts.ProgramCounter+"cluster.")
+		cluster, late := strings.CutSuffix(cluster, ".upstream_cx_connect_timeout")
+		if c := f.Counters[name]; named && late && c.Value > 0 {
+			return do(action, with(gradedCount(c), one(cluster, []facts.Source{c.Source},
+				"%d connections to it were not taken in time (Envoy's connect_timeout)", c.Value)))
+		}
 	}
 	for _, r := range f.Requests {
 		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
@@ -42,7 +54,7 @@ func connectLate(f *facts.Facts) []Finding {
 func proxyQueue() Rule {
 	return Rule{
 		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server", Systems: onLinux(),
-		Needs: []string{"requests"}, Severity: Warning,
+		Needs: []string{"requests|server statistics"}, Severity: Warning,
 		Because: "HAProxy keeps requests back while each server has as many as its maxconn allows: the servers are too few or " +
 			"too slow, or maxconn is low.",
 		Confirm: "show stat has a qcur above 0 for the backend while it is slow.",
@@ -50,13 +62,40 @@ func proxyQueue() Rule {
 			found := waited(in.Facts, "proxy", "in the queue",
 				func(r facts.RequestTime) float64 { return r.Queue })
 			if found == nil {
-				found = endedBy(in.Facts, "sQ", "HAProxy ended %s that had waited in the queue for too long (timeout queue)")
+				found = endedBy(in.Facts, "sQ", "the proxy gave %s up that had waited in the queue for too long (timeout queue)")
+			}
+			if found == nil {
+				found = queuedNow(in.Facts)
+			}
+			if found == nil {
+				found = endedBy(in.Facts, "UO", "the proxy refused %s at a limit of its own (Envoy's circuit breaker, flag UO)")
+				return do("raise max_connections and max_pending_requests of the cluster's circuit_breakers (Istio: "+
+					"connectionPool of the DestinationRule), or add endpoints", found)
 			}
 			return do("raise maxconn of the servers if they have room, or add servers", found)
 		},
 		Fires: linuxExample("curl", proxyExample("4100/1/30")),
 		Quiet: linuxExample("curl", proxyExample("0/1/4130")),
 	}
+}
+
+// queuedNow finds servers of a proxy for which requests wait (show stat's qcur).
+func queuedNow(f *facts.Facts) []Finding {
+	var worst facts.ProxyServer
+	for _, p := range f.ProxyServers {
+		if p.Queued > worst.Queued && (p.Server != "BACKEND" || worst.Queued == 0) || worst.Server == "BACKEND" && p.Queued > 0 {
+			worst = p
+		}
+	}
+	if worst.Queued == 0 {
+		return nil
+	}
+	limit := ""
+	if worst.Limit > 0 {
+		limit = fmt.Sprintf(" of at most %d", worst.Limit)
+	}
+	return one(worst.Proxy+"/"+worst.Server, []facts.Source{worst.Source}, "%d requests wait in its queue, %d are served%s",
+		worst.Queued, worst.Sessions, limit)
 }
 
 func proxyExample(times string) string {
@@ -75,12 +114,12 @@ func answerSlow() Rule {
 		Check: func(in Input) []Finding {
 			const action = "look at the program behind the server: its own log of slow requests, its free workers, its " +
 				"processors (top) and disks; a longer timeout of the proxy only hides it"
-			const ended = "HAProxy ended %s since the server did not answer in time (timeout server)"
+			const ended = "the proxy gave %s up since the server did not answer in time (timeout server)"
 			if found := endedBy(in.Facts, "sH", ended); found != nil {
 				return do(action, found)
 			}
 			if lines, n := matching(in.Facts, answerTimeout); n > 0 {
-				return decisive(do(action, with(Info, one("nginx", lines, "a server took the connection and did not answer in "+
+				return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server took the connection and did not answer in "+
 					"time, in %s", counted(n, "line")))))
 			}
 			return decisive(do(action, with(Info, waited(in.Facts, "server", "for the answer",
@@ -91,9 +130,20 @@ func answerSlow() Rule {
 	}
 }
 
-// answerTimeout is what nginx logs of a server that took the connection and sent no answer (ngx_http_upstream.c).
+// loggerOf is the proxy that logged the lines.
+func loggerOf(lines []facts.Source) string {
+	if strings.Contains(lines[0].Text, "AH0") || strings.Contains(lines[0].Text, "(70007)") {
+		return "Apache"
+	}
+	return "nginx"
+}
+
+// answerTimeout is what a proxy logs of a server that took the connection and sent no answer: nginx (ngx_http_upstream.c), and
+// Apache (mod_proxy_http's AH01102, mod_proxy_fcgi's AH01075, with APR's text of a timeout).
 var answerTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while ` +
-	`(?:reading (?:response header from )?upstream|sending request to upstream|sending to client, .*upstream)`)
+	`(?:reading (?:response header from )?upstream|sending request to upstream|sending to client, .*upstream)|` +
+	`\(70007\)The timeout specified has expired: .*AH0(?:1102|1075|0898):|` +
+	`AH01075: Error dispatching request to \S*: \(polling\)`)
 
 // endedBy finds the requests that HAProxy ended in a state (its configuration manual, 8.5: the first letter is who ended the
 // session, the second where it was).

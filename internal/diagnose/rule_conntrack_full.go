@@ -23,7 +23,7 @@ func pastSeverity(lines []facts.Source) Severity {
 func conntrackFull() Rule {
 	return Rule{
 		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(),
-		Needs: []string{"settings|messages"}, Severity: Critical,
+		Needs: []string{"settings|messages|alarms"}, Severity: Critical,
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
 		Because:  "When the table is full, packets of new connections are dropped.",
 		Check: func(in Input) []Finding {
@@ -35,7 +35,7 @@ func conntrackFull() Rule {
 			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
 				lines, n := logged(in.Facts, "conntrack", "table full")
 				if n == 0 {
-					return nil
+					return alarmedConntrack(in.Facts)
 				}
 				found := one("conntrack", lines, "the kernel reported a full table in %s", counted(n, "line"))
 				if ok && ok2 && limit > 0 { // it is not full any longer
@@ -52,4 +52,15 @@ func conntrackFull() Rule {
 			"= 262144\n"),
 		Quiet: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250\nnet.netfilter.nf_conntrack_max = 262144\n"),
 	}
+}
+
+// alarmedConntrack finds an alarm of netdata about the table (its health.d/netfilter.conf, which warns from 90% on).
+func alarmedConntrack(f *facts.Facts) []Finding {
+	for _, a := range f.Alarms {
+		if a.Name == "conntrack full" && a.Share >= 0.8 {
+			return with(Warning, one("conntrack", []facts.Source{a.Source}, "its monitor says that %.3g%% of the table was in use",
+				100*a.Share))
+		}
+	}
+	return nil
 }

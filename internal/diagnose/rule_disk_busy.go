@@ -17,12 +17,16 @@ func diskBusy() Rule {
 			for i := range in.Facts.Disks {
 				d := &in.Facts.Disks[i]
 				l := d.Load
-				if l == nil || l.SinceBoot || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
+				if l == nil || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
 					continue
 				}
+				when := "while it was observed"
+				if l.SinceBoot {
+					when = "on the average, since boot if this is a first report"
+				}
 				found := decisive(do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
-					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy while it was observed, %s/s moved%s",
-						100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l))))
+					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy %s, %s/s moved%s",
+						100*min(l.Busy, 1), when, units.Bytes(l.Bytes), waits(l))))
 				if in.Role == "file" {
 					found = with(Warning, found)
 				}

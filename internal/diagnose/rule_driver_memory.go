@@ -64,7 +64,7 @@ func failedAllocations(f *facts.Facts) []Finding {
 	if n == 0 || f.System != "linux" || !slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
 		return nil
 	}
-	found := one("kernel", lines, "it had no memory for packets, in %s", counted(n, "line"))
+	found := one("kernel", lines, "it had no memory for packets or connections, in %s", counted(n, "line"))
 	found[0].Because = "Buffers for packets that arrive are taken from the reserve of free pages: where it is empty the " +
 		"packets are dropped."
 	found[0].Confirm = "The messages come with the load; vmstat 1 shows little free memory then."
@@ -97,5 +97,6 @@ var (
 )
 
 func allocatesPackets(line string) bool {
-	return holdsAny(line, "alloc_skb", "netdev_alloc", "alloc_rx_", "page_pool_", "net_rx_action", "refill_rx", "rx_refill")
+	return holdsAny(line, "alloc_skb", "netdev_alloc", "napi_alloc", "alloc_rx_", "page_pool_", "sk_prot_alloc", "net_rx_action",
+		"refill_rx", "rx_refill")
 }

@@ -7,7 +7,8 @@ import "github.com/wirerate/wirerate/internal/facts"
 // back from swap.
 func memoryShort() Rule {
 	return Rule{
-		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(), Needs: []string{"activity"},
+		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(),
+		Needs:    []string{"activity|memory pressure"},
 		Severity: Warning,
 		Because: "While the kernel looks for free pages, programs and the receipt of packets wait: connections stand still, " +
 			"probes of health time out, and allocations of network buffers fail.",
@@ -28,9 +29,13 @@ func memoryShort() Rule {
 				{"VM.SwappedIn", swapped, "%.0f pages a second were read back from swap"},
 				{"VM.ScannedAside", aside, "the kernel looked at %.0f pages a second for free ones"}} {
 				if v := rate(c.name); v >= c.least {
-					return do("find what takes the memory (ps aux --sort -rss), limit it or add memory; a larger vm.min_free_kbytes "+
-						"keeps more for bursts of packets", one("memory", []facts.Source{in.Facts.Counters[c.name].Source}, c.what, v))
+					return do(memoryRemedy, one("memory", []facts.Source{in.Facts.Counters[c.name].Source}, c.what, v))
 				}
+			}
+			const waits = 0.1
+			if p := in.Facts.MemoryPressure; p != nil && p.Full >= waits {
+				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs waited for it in %.3g%% of the last "+
+					"minute", 100*p.Full))
 			}
 			return nil
 		},
@@ -38,6 +43,9 @@ func memoryShort() Rule {
 		Quiet: linuxExample("sar", pagingExample("0.00")),
 	}
 }
+
+const memoryRemedy = "find what takes the memory (ps aux --sort -rss), limit it or add memory; a larger " +
+	"vm.min_free_kbytes keeps more for bursts of packets"
 
 func pagingExample(direct string) string {
 	return "10:00:01 AM  pgpgin/s pgpgout/s   fault/s  majflt/s  pgfree/s pgscank/s pgscand/s pgsteal/s    %vmeff\n" +

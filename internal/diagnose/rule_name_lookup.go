@@ -38,7 +38,7 @@ func nameLookupSlow() Rule {
 func connectSlow() Rule {
 	return Rule{
 		ID: "connect-slow", Title: "Requests wait for the handshake of TCP", Systems: onLinux(),
-		Needs: []string{"requests|messages"}, Severity: Warning,
+		Needs: []string{"requests|messages|server statistics"}, Severity: Warning,
 		Because: "A lost SYN, or a lost answer to it, is sent again after 1, 3 and 7 seconds: the listener's queue is full, or a " +
 			"packet filter or the path drops them. Less than a second is a long path or a server that accepts late.",
 		Confirm: "On the server nstat -az TcpExtListenDrops grows; tcpdump shows the SYN more than once.",
@@ -73,6 +73,10 @@ func waited(f *facts.Facts, subject, what string, part func(facts.RequestTime) f
 	}
 	if slow == 0 {
 		return nil
+	}
+	if all == 1 {
+		return with(Warning, one(cmp.Or(worst.Server, subject), []facts.Source{worst.Source, worst.End},
+			"a request waited %s, %.3g s%s", what, part(worst), ofTotal(part(worst), worst.Total)))
 	}
 	return with(partSeverity(slow, all), one(cmp.Or(worst.Server, subject), []facts.Source{worst.Source, worst.End},
 		"%d of %s waited %s, up to %.3g s%s", slow, counted(all, "request"), what, part(worst),

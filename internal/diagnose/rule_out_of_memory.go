@@ -1,13 +1,23 @@
 package diagnose
 
-// outOfMemory finds programs that the kernel of FreeBSD ended for want of memory.
+import (
+	"cmp"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// outOfMemory finds programs that the kernel ended for want of memory: FreeBSD (vm_pageout.c), Linux (mm/oom_kill.c).
 func outOfMemory() Rule {
 	return Rule{
-		ID: "out-of-memory", Title: "The kernel ended programs for want of memory", Systems: onFreeBSD(),
-		Needs: []string{"messages"}, Severity: Critical,
+		ID: "out-of-memory", Title: "The kernel ended programs for want of memory",
+		Systems: []string{"freebsd", "linux"}, Needs: []string{"messages"}, Severity: Critical,
 		Because: "Who talked to that program waits until it is started again; before, everything was " +
 			"slow, network memory too.",
 		Check: func(in Input) []Finding {
+			if in.Facts.System == "linux" {
+				return killedOnLinux(in.Facts)
+			}
 			for _, mark := range []string{"was killed: out of swap space", "was killed: failed to reclaim memory",
 				"swap_pager: out of swap space"} {
 				if lines, n := logged(in.Facts, mark); n > 0 {
@@ -20,4 +30,26 @@ func outOfMemory() Rule {
 		Fires: freebsdExample("dmesg", "pid 31231 (unbound), jid 0, uid 59, was killed: out of swap space\n"),
 		Quiet: freebsdExample("dmesg", "pid 31231 (unbound), jid 0, uid 59: exited on signal 11\n"),
 	}
+}
+
+// killed is what Linux logs of a program that it ended; of a control group that met its own limit the host may have memory
+// left.
+var killed = regexp.MustCompile(`([Mm]emory cgroup o|\bO)ut of memory: Kill(?:ed)? process \d+ \(([^)]{1,32})\)`)
+
+func killedOnLinux(f *facts.Facts) []Finding {
+	lines, n := matching(f, killed)
+	if n == 0 {
+		return nil
+	}
+	m := killed.FindStringSubmatch(lines[0].Text)
+	if m == nil {
+		m = []string{"", "O", ""}
+	}
+	if m[1] != "O" {
+		return with(Warning, do("raise the limit of the container or unit (resources.limits.memory, --memory, MemoryMax=), or "+
+			"let the program use less", one(cmp.Or(m[2], "memory"), lines, "its control group met its limit of memory: %s",
+			counted(n, "line"))))
+	}
+	return with(Warning, do("find what takes the memory (ps aux --sort -rss); give the host more, or the program less",
+		one(cmp.Or(m[2], "memory"), lines, "the kernel ended it for want of memory: %s", counted(n, "line"))))
 }

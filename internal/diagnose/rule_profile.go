@@ -5,7 +5,7 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// costs are the functions of the kernel in which the processors' time goes to something that can be changed, with the
+// costs are the functions of the kernel and of libcrypto in which the processors' time goes to something that can be changed, with the
 // share from which on it is worth a word.
 var costs = []struct {
 	functions *regexp.Regexp
@@ -36,6 +36,15 @@ var costs = []struct {
 		0.1, "the IOMMU takes", "boot with iommu=pt where no device is given to a guest: the host's " +
 			"own devices bypass it then",
 		"Each buffer is mapped and unmapped for the card."},
+	{regexp.MustCompile(`^_?(?:aesni_|aes_(?:gcm|ctr|cbc|hw)|gcm_(?:ghash|init)|v?aes_|ChaCha20_|poly1305_|` +
+		`sha(?:1|256|512)_(?:block|transform|ni)|chacha_|AES_|Camellia_|DES_)`), 0.25, "encryption takes",
+		"use ciphers that the processor has instructions for (AES-GCM where /proc/cpuinfo shows aes, else ChaCha20), kernel TLS " +
+			"with a card that encrypts (ethtool -K NAME tls-hw-tx-offload on), or more cores",
+		"Each byte is encrypted by a core."},
+	{regexp.MustCompile(`^(?:rsaz_|bn_mul|__?bn_|bn_sqr|BN_|ecp_nistz|x25519_|mul_mont|bn_from_mont|RSA_)`), 0.25,
+		"handshakes of TLS take", "reuse connections and sessions (keepalive_timeout, ssl_session_cache shared:SSL:10m), and " +
+			"use an ECDSA certificate instead of RSA",
+		"Each new connection costs a signature."},
 	{regexp.MustCompile(`^(?:vma|pvclock_clocksource_read|read_hpet|` +
 		`acpi_pm_read)$`), 0.08, "reading a slow clock takes",
 		"use a faster clock source (/sys/devices/system/clocksource/clocksource0/current_clocksource)",

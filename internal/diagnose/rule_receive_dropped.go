@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -11,7 +10,7 @@ import (
 func receiveDropped() Rule {
 	return Rule{
 		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(),
-		Needs: []string{"links|activity|alarms"}, Severity: Info,
+		Needs: []string{"links|activity"}, Severity: Info,
 		Because: "Since 2.6.37 this counts packets that no receiver wanted (unknown protocols, VLANs that are " +
 			"not configured) as well as those dropped at a full backlog: it is a loss only if the softnet counters confirm it.",
 		Confirm: "The second column of /proc/net/softnet_stat grows with it; otherwise running tcpdump stops the " +
@@ -33,12 +32,6 @@ func receiveDropped() Rule {
 						"well: ethtool -S tells them apart."
 				}
 				out = append(out, found...)
-			}
-			for _, a := range in.Facts.Alarms {
-				if a.Name == "inbound packets dropped ratio" && len(out) == 0 {
-					out = one(cmp.Or(a.Interface, "interface"), []facts.Source{a.Source},
-						"its monitor says that %.3g%% of what arrived was dropped", 100*a.Share)
-				}
 			}
 			return out
 		},

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -16,20 +17,48 @@ var AlarmForm = regexp.MustCompile(`(?i)\b1m(?:in)?[ _](?:ipv[46][ _])?((?:udp|t
 	`listen)` +
 	`[ _][a-z]+(?:[ _][a-z]+)?)[^\w.]{1,6}(\d{1,15})(?:\.\d+)?\b`)
 
-// AlarmShareForm is one with a share of what an interface carries: "1m received traffic overflow = 91%", "inbound packets
-// dropped ratio = 2.4%"; AlarmChart is the line that names the interface: "net.eth0 (eth0)".
+// AlarmShareForm is one with another number, of an interface or of the host (health.d/net.conf, softnet.conf,
+// netfilter.conf): "1m received traffic overflow = 91%", "inbound packets dropped ratio = 2.4%", "10min fifo errors = 12
+// errors"; AlarmChart is what names the interface: "net.eth0 (eth0)".
 var (
-	AlarmShareForm = regexp.MustCompile(`(?i)\b(received[ _]traffic[ _]overflow|sent[ _]traffic[ _]overflow|` +
-		`inbound[ _]packets[ _]dropped[ _]ratio)[^\w.]{1,6}(\d{1,3}(?:\.\d+)?) ?%`)
-	AlarmChart = regexp.MustCompile(`^\W*net(?:_[a-z]+)?\.([a-z][\w.-]{0,30}) \([\w.-]+\)`)
+	AlarmShareForm = regexp.MustCompile(`(?i)\b(?:1m(?:in)?[ _]|10m(?:in)?[ _]|wifi[ _]|netfilter[ _])?` +
+		`((?:received|sent)[ _]traffic[ _]overflow|(?:in|out)bound[ _]packets[ _]dropped[ _]ratio|fifo[ _]errors|` +
+		`netdev[ _]backlog[ _]exceeded|netdev[ _]budget[ _]ran[ _]outs|conntrack[ _]full|connection tracker utilization)` +
+		`[^\w.]{1,6}(\d{1,9}(?:\.\d+)?) ?(%|[a-z]+|$)`)
+	AlarmChart = regexp.MustCompile(`(?:^|[\s,])net(?:_[a-z]+)?\.([a-z][\w.-]{0,30})(?: \([\w.-]+\)|,|$)`)
 )
 
-// Alarm is a share of which a monitor warns.
+// AlertForm is what the alerts NodeNetworkReceiveErrs and NodeNetworkTransmitErrs of node_exporter's mixin say.
+var AlertForm = regexp.MustCompile(`interface ([a-z][\w.-]{0,30}) has encountered (\d{1,15}) (receive|` +
+	`transmit) errors in the last two minutes`)
+
+// Alarm is a number of which a monitor warns: a share, or how many.
 type Alarm struct {
 	Name      string  `json:"name"`
 	Interface string  `json:"interface,omitempty"`
-	Share     float64 `json:"share"`
+	Share     float64 `json:"share,omitempty"`
+	Count     float64 `json:"count,omitempty"`
 	Source    Source  `json:"source"`
+}
+
+// alarmOf is what a line warns of.
+func alarmOf(line string) (a Alarm, ok bool) {
+	if m := AlertForm.FindStringSubmatch(line); m != nil {
+		return Alarm{Name: m[3] + " errors", Interface: m[1], Count: amount(m[2])}, true
+	}
+	m := AlarmShareForm.FindStringSubmatch(line)
+	if m == nil {
+		return a, false
+	}
+	a = Alarm{Name: strings.ToLower(strings.ReplaceAll(m[1], "_", " ")), Count: amount(m[2])}
+	if a.Name == "connection tracker utilization" {
+		a.Name = "conntrack full"
+	}
+	isShare := strings.HasSuffix(a.Name, "ratio") || strings.HasSuffix(a.Name, "overflow") || a.Name == "conntrack full"
+	if isShare {
+		a.Share, a.Count = a.Count/100, 0
+	}
+	return a, m[3] != "" && isShare == (m[3] == "%")
 }
 
 // alarmed are the counters that alarms of netdata watch (health.d/udp_errors.conf, health.d/tcp_listen.conf).
@@ -47,10 +76,9 @@ func (f *Facts) readAlarms(t text) error {
 		if m := AlarmChart.FindStringSubmatch(line); m != nil {
 			chart = m[1]
 		}
-		if m := AlarmShareForm.FindStringSubmatch(line); m != nil && len(f.Alarms) < rowLimit {
-			share, _ := strconv.ParseFloat(m[2], 64) // its form is a number's
-			f.Alarms = append(f.Alarms, Alarm{strings.ToLower(strings.ReplaceAll(m[1], "_", " ")), chart, share / 100,
-				f.Line(t.from, i+1)})
+		if a, ok := alarmOf(line); ok && len(f.Alarms) < rowLimit {
+			a.Interface, a.Source = cmp.Or(a.Interface, chart), f.Line(t.from, i+1)
+			f.Alarms = append(f.Alarms, a)
 			f.use(t.from, i+1)
 			found = true
 		}

@@ -93,9 +93,9 @@ func (d *Disk) iostatColumn(l *DiskLoad, head string, v float64, src Source) boo
 		l.ReadBytes = v * (1 << 20)
 	case "wMB/s":
 		l.WriteBytes = v * (1 << 20)
-	case "rsec/s":
+	case "rsec/s", "rd_sec/s":
 		l.ReadBytes = v * 512
-	case "wsec/s":
+	case "wsec/s", "wr_sec/s":
 		l.WriteBytes = v * 512
 	case "await", "svc_t":
 		l.ReadLatency, l.WriteLatency = v, v

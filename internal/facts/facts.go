@@ -145,8 +145,13 @@ type Facts struct {
 	Pollers []Poller `json:"pollers,omitempty"`
 	// LossCounts are losses that tools without a reader count.
 	LossCounts []LossCount `json:"loss_counts,omitempty"`
-	// Alarms are shares of which netdata warns.
+	// Alarms are numbers of which netdata warns.
 	Alarms []Alarm `json:"alarms,omitempty"`
+	// ProxyServers are those of HAProxy, Throttled the control groups that wait for processor time, MemoryPressure is the share
+	// of the last minute in which every program waited for memory.
+	ProxyServers   []ProxyServer `json:"proxy_servers,omitempty"`
+	Throttled      []Throttling  `json:"throttled,omitempty"`
+	MemoryPressure *Pressure     `json:"memory_pressure,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	// Receipts are the intervals of TCP that iperf printed without a window: those of a receiver, and of iperf 2.

@@ -215,6 +215,12 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.Datagrams = joinedBy(f.Datagrams, later.Datagrams, func(d DatagramSocket) string { return d.Local + d.Program })
 	f.Neighbours = joinedBy(f.Neighbours, later.Neighbours, func(n Neighbour) string { return n.Address + n.Interface })
 	f.Messages = joinedBy(f.Messages, later.Messages, func(m Message) string { return m.Text })
+	for i, l := range later.Disks { // of two times at which a disk was looked at, that at which it was busier
+		at := slices.IndexFunc(f.Disks, func(d Disk) bool { return d.Name == l.Name })
+		if at >= 0 && f.Disks[at].Load != nil && l.Load != nil && f.Disks[at].Load.Busy > l.Load.Busy {
+			later.Disks[i].Load = f.Disks[at].Load
+		}
+	}
 	f.Disks = joinedBy(f.Disks, later.Disks, func(d Disk) string { return d.Name })
 	f.HostCache = joinedBy(f.HostCache, later.HostCache, func(h HostEntry) string { return h.Address })
 	f.NetISR = joinedBy(f.NetISR, later.NetISR, func(n NetISR) string { return n.Protocol + decimal(n.CPU) })
@@ -224,7 +230,11 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.NFSMounts, f.Symbols = append(f.NFSMounts, later.NFSMounts...), append(f.Symbols, later.Symbols...)
 	f.USBDevices = joinedBy(f.USBDevices, later.USBDevices, func(u USBDevice) string { return u.Source.Text })
 	f.Relays = append(f.Relays, later.Relays...)
-	f.Requests = append(f.Requests, later.Requests...)
+	f.Requests, f.Alarms = append(f.Requests, later.Requests...), append(f.Alarms, later.Alarms...)
+	f.ProxyServers = joinedBy(f.ProxyServers, later.ProxyServers,
+		func(p ProxyServer) string { return p.Proxy + "/" + p.Server })
+	f.Throttled = joinedBy(f.Throttled, later.Throttled, func(t Throttling) string { return t.Subject })
+	f.MemoryPressure = cmp.Or(later.MemoryPressure, f.MemoryPressure)
 	f.Pollers = joinedBy(f.Pollers, later.Pollers, func(p Poller) string { return p.Name })
 	f.TunnelPeers = joinedBy(f.TunnelPeers, later.TunnelPeers, func(p TunnelPeer) string { return p.Interface + p.Name })
 	if later.WirelessPowerSave.Value != "" {

@@ -28,6 +28,10 @@ var pastedSeeds = map[string]string{
 		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",
 	Alarms: "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n" +
 		"net.eth0 (eth0)\n1m received traffic overflow = 91%\n",
+	ProgramStats: "# pxname,svname,qcur,scur,slim\napp,s1,4,100,100\nSTAT curr_connections 1024\n" +
+		"nr_periods 100\nnr_throttled 40\n" +
+		"48.2% throttling of CPU in namespace a for container b in pod c.\n",
+	PressureOfMemory:      "some avg10=2.00 avg60=61.00 avg300=3.00 total=5\nfull avg10=2.00 avg60=41.00 avg300=3.00 total=5\n",
 	"free":                "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
 	"mii-tool":            "eth0: negotiated 100baseTx-FD, link ok\n",
 	"/proc/net/xfrm_stat": "XfrmInError             \t0\nXfrmInStateSeqError     \t52304\n",

@@ -6,7 +6,7 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// Symbol is a function of the kernel with its share of the processors' time, as perf shows it.
+// Symbol is a function of the kernel or of a program with its share of the processors' time, as perf shows it.
 type Symbol struct {
 	Name   string  `json:"name"`
 	Share  float64 `json:"share"`
@@ -14,7 +14,7 @@ type Symbol struct {
 }
 
 var (
-	profileRow  = regexp.MustCompile(`^\s*(?:\d+\.\d+%\s+)?(\d+\.\d+)%\s.*\[k\]\s+([A-Za-z_][\w.]*)`)
+	profileRow  = regexp.MustCompile(`^\s*(?:\d+\.\d+%\s+)?(\d+\.\d+)%\s.*\[[k.]\]\s+([A-Za-z_][\w.]*)`)
 	profileHead = regexp.MustCompile(`^Samples: |^#? *(?:Children +Self|Overhead)\s`)
 )
 

@@ -70,6 +70,12 @@ var (
 func (f *Facts) readRequests(t text) error {
 	found, lookup := false, 0
 	var at *RequestTime
+	if r, line := loadShares(t.lines()); line > 0 {
+		r.Source = f.Line(t.from, line)
+		r.End = r.Source
+		f.Requests, found = append(f.Requests, r), true
+	}
+	told := curlFormatOf(t.typed)
 	for i, line := range t.lines() {
 		if len(line) > 4096 || len(f.Requests) >= requestLimit {
 			continue
@@ -93,7 +99,11 @@ func (f *Facts) readRequests(t text) error {
 			at, found = nil, true
 			continue
 		}
-		if r, ok := proxyJSON(line); ok {
+		if f.curlTold(told.read(line), src) {
+			at, found = nil, true
+			continue
+		}
+		if r, ok := requestLine(line); ok {
 			r.Source, r.End = src, src
 			f.Requests = append(f.Requests, r)
 			at, found = nil, true
@@ -122,6 +132,27 @@ func (f *Facts) readRequests(t text) error {
 		at = f.curlPart(at, strings.ToLower(m[1]), m[2], m[3], src)
 	}
 	return nothingUnless(found)
+}
+
+// requestLine is a request of which one line tells.
+func requestLine(line string) (r RequestTime, ok bool) {
+	for _, read := range []func(string) (RequestTime, bool){proxyJSON, balancerRequest, loadRequest} {
+		if r, ok = read(line); ok {
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// curlTold keeps the times of a line that curl printed as it was told, in the order in which they follow one another.
+func (f *Facts) curlTold(values map[string]string, src Source) (found bool) {
+	var at *RequestTime
+	for _, name := range curlOrder {
+		if v := values["time_"+name]; v != "" {
+			at, found = f.curlPart(at, name, v, "", src), true
+		}
+	}
+	return found
 }
 
 // lookupTook keeps the time of a query for a name by itself.
@@ -164,6 +195,14 @@ func (f *Facts) curlPart(at *RequestTime, name, digits, unit string, src Source)
 
 // curlOrder are the times that curl shows in one line, as they follow one another.
 var curlOrder = []string{"namelookup", "connect", "appconnect", "pretransfer", "starttransfer", "total"}
+
+// ConnectFailed is what programs say of a peer that did not answer a handshake in time: Go's net, Java, Python, Node.js, curl
+// and OpenSSH, with the C library's text of ETIMEDOUT. The first group that is not empty is the peer.
+var ConnectFailed = regexp.MustCompile(`dial tcp (\S+:\d+): (?:i/o timeout|connect: connection timed out)|` +
+	`java\.net\.(?:Connect|SocketTimeout)Exception: (?i:connection timed out|connect timed out)|` +
+	`\[Errno 110\] Connection timed out|connect ETIMEDOUT (\S+:\d+)|` +
+	`Failed to connect to (\S+ port \d+)[^:]*: (?:Connection timed out|Timeout was reached)|` +
+	`connect to host (\S+ port \d+): Connection timed out|Connection timed out after \d+ milliseconds`)
 
 // LookupFailed is what programs say of a name server that gave no answer in time: Go's net (CoreDNS among them), dig and
 // nslookup of BIND, the C library (EAI_AGAIN), curl, nginx, Windows, and dnsmasq of queries that it did not pass on. The

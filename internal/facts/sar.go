@@ -94,6 +94,10 @@ func (f *Facts) readSar(t text) error {
 			continue
 		}
 		src := f.Line(t.from, at+1)
+		if heads[0] == "DEV" {
+			found = f.sarDisk(heads, words, src) || found
+			continue
+		}
 		if heads[0] == "CPU" && strings.HasPrefix(heads[1], "%") {
 			found = f.cpuRow(heads, words, src) || found
 			continue
@@ -123,6 +127,26 @@ func (f *Facts) readSar(t text) error {
 	return nil
 }
 
+// sarDisk reads a row of sar -d: the means of an interval. The busiest row of a disk counts.
+func (f *Facts) sarDisk(heads, words []string, src Source) bool {
+	if !plainName(words[0]) {
+		return false
+	}
+	load := &DiskLoad{Source: src}
+	d := f.diskNamed(words[0], src)
+	for j := 1; j < len(heads); j++ {
+		if v, ok := positive(strings.ReplaceAll(words[j], ",", ".")); ok {
+			d.iostatColumn(load, heads[j], v, src)
+		}
+	}
+	load.Bytes = load.ReadBytes + load.WriteBytes
+	if d.Load == nil || load.Busy > d.Load.Busy {
+		d.observe(load)
+	}
+	f.readHere(src.From, "disk load")
+	return load.BusyKnown
+}
+
 // impossible reports whether a row has more packets or kilobytes in a second than any interface carries: counters that
 // were reset between two readings look so.
 func impossible(heads, words []string) bool {
@@ -142,7 +166,8 @@ func sarHead(words []string) bool {
 	if words[0] == "CPU" && len(words) > 1 && (strings.HasPrefix(words[1], "%") || strings.HasSuffix(words[1], "/s")) {
 		return true
 	}
-	return words[0] == "IFACE" || sarColumns[words[0]] != "" || words[0] == "totsck"
+	return words[0] == "IFACE" || words[0] == "DEV" && words[len(words)-1] == "%util" ||
+		sarColumns[words[0]] != "" || words[0] == "totsck"
 }
 
 // continues reports whether a line has nothing but numbers: the rest of a row.

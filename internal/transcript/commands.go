@@ -84,11 +84,12 @@ func cpuHead(body string) string {
 // takeFile keeps what was read of a file.
 func (o outputs) takeFile(name, command string, p passage) {
 	lines, one := p.lines, p.at()[:1]
-	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") && !strings.Contains(name, "/tracing/") {
+	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") && !strings.Contains(name, "/tracing/") &&
+		!strings.HasPrefix(name, "/sys/fs/cgroup/") {
 		o.takeLoose(p.from(1)) // they are of one line
 	}
 	switch {
-	case strings.Contains(name, "/tracing/"):
+	case strings.Contains(name, "/tracing/") || strings.HasPrefix(name, "/sys/fs/cgroup/"):
 		o.takeLoose(p)
 	case strings.HasPrefix(name, "/proc/sys/"):
 		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")

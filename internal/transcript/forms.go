@@ -163,8 +163,17 @@ var looseLines = []looseLine{
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
 	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
-	{facts.AlarmShareForm, facts.Alarms, []string{"%"}},
-	{facts.AlarmChart, facts.Alarms, []string{"net"}},
+	{facts.AlarmShareForm, facts.Alarms, []string{"overflow", "dropped", "fifo", "netdev", "conntrack", "tracker"}},
+	{facts.AlertForm, facts.Alarms, []string{"has encountered"}},
+	{facts.AlarmChart, facts.Alarms, []string{"net.", "net_"}},
+	{facts.ProgramStatForm, facts.ProgramStats, []string{"STAT ", "lients:", "_connections", "onn", "Idle_pct", "threads_",
+		"sess_", "cluster.", "nr_", "container_cpu", "throttling"}},
+	{regexp.MustCompile(`/proc/pressure/memory:(?:some|full) avg10=`), facts.PressureOfMemory, []string{"pressure/memory:"}},
+	{facts.ConnectFailed, "dmesg", []string{"dial tcp", "onnect", "Errno 110"}},
+	{regexp.MustCompile(`^\s*\[<[0-9a-f]{8,16}>\] `), "dmesg", []string{"[<"}},
+	{facts.ProgramLimitForm, "dmesg", []string{"oo many", "EMFILE", "CON_COUNT", "FD limit", "file-max", "filedescriptors", "worker_connections",
+		"server reached", "scoreboard", "remaining connection", "max_client_conn", "1040", "ax number of clients",
+		"output buffer", "MaxStartups", "ports busy", "is not available", "Maximum number of threads"}},
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
@@ -182,9 +191,9 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
 		`kernel dropped some netlink messages)`),
 		"dmesg", []string{"etlink"}},
-	{regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
-		`net_(?:packets|drops)\.\S+ .*packets dropped ratio = \d|: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
-		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"upstream timed out", "dropped ratio", "x Hang",
+	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
+		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
+		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"AH0", "upstream timed out", "x Hang",
 		"x Unit Hang", "x Hung", "Handshake for"}},
 	{regexp.MustCompile(`martian source \S+ from |dst cache overflow|Route cache is full: |is full, maxelem \d+ reached|` +
 		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
@@ -200,6 +209,9 @@ var looseLines = []looseLine{
 		`total)"?\s*[:=]\s*\d|` +
 		`^;; Query time: \d+ msec|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
 		[]string{"time_", "Query time", "haproxy["}},
+	{facts.BalancerLine, "curl", []string{"Z "}},
+	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
+	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
 	{facts.ProxyLine, "curl", []string{"/", "ermination_state", "tsc"}},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
 		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
@@ -293,6 +305,10 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
+	{regexp.MustCompile(`^Device:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"Device"}},
+	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
+	{regexp.MustCompile(`^# pxname,svname,`), facts.ProgramStats, []string{"pxname"}},
+	{regexp.MustCompile(`^\s*namelookup\s*[:=]\s*\d`), "curl", []string{"namelookup"}},
 	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|` +
 		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
@@ -355,9 +371,9 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^class \S+ \S*:\S* `), "tc -s class show", []string{"class "}},
 	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
-	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|` +
+	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
 		`irec/s) `), "sar",
-		[]string{"IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
+		[]string{"DEV", "IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",
 		[]string{"pgpgin/s", "pswpin/s"}},
 	{regexp.MustCompile(`^0*\d+: +(?:[0-9.]+ [KMG]?bit/s|unlimited) +\d+ ms |^q\d+ +\d+ (?:sl\.|KB)`), "ipfw pipe show",
