@@ -53,6 +53,7 @@ var (
 		`packet needs to be fragmented but DF set`)
 	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu|local error: message too long,? \(?mtu`)
 	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
+	pingSent    = regexp.MustCompile(`^\d+ packets transmitted, \d+ (?:packets )?received`)
 	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
 		`Request timeout for icmp_seq \d+|` +
 		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|` +
@@ -88,7 +89,7 @@ func (f *Facts) readPing(t text) error {
 			f.use(t.from, i+1)
 			continue
 		}
-		if p == nil || p.Counted.Text != "" && pingAnswer.MatchString(line) { // a later one without its first line
+		if p == nil || p.Counted.Text != "" && (pingAnswer.MatchString(line) || pingSent.MatchString(line)) { // a later one
 			p = f.ping("")
 		}
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)
