@@ -15,7 +15,7 @@ type Channel struct {
 	// Sent is what the radio itself sent of the busy time, where SaysSent is set: not every driver tells it.
 	Sent     uint64 `json:"sent_ms,omitempty"`
 	SaysSent bool   `json:"says_sent,omitempty"`
-	Source Source `json:"source"` // that of the busy time
+	Source   Source `json:"source"` // that of the busy time
 }
 
 var (

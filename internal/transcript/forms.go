@@ -106,7 +106,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
-		`packets collapsed in|packet receive errors|receive buffer errors|` +
+		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top",
