@@ -178,11 +178,13 @@ var (
 		`([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
 		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|` +
 		`\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
+		`netifd: Network device '([a-z][\w.@-]*)' link is down|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
 	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
 		`SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
 		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|` +
 		`([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
+		`netifd: Network device '([a-z][\w.@-]*)' link is up|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )
 

@@ -206,7 +206,7 @@ func serversOf(f *facts.Facts) (servers []string) {
 		if m == nil {
 			continue
 		}
-		if name := m[1] + m[2]; name != "" && !slices.Contains(servers, name) && len(servers) < most {
+		if name := m[1] + m[2] + m[3]; name != "" && !slices.Contains(servers, name) && len(servers) < most {
 			servers = append(servers, name)
 		}
 	}

@@ -15,7 +15,8 @@ const (
 	addedDelay   = 0.030
 	timesAsLong  = 3
 	longestDelay = 0.100
-	anyDelay     = 2.0 // no path on earth is so long, satellites included
+	anyDelay     = 2.0  // no path on earth is so long, satellites included
+	beyondOrbit  = 0.75 // the mean of a path over a geostationary satellite is shorter
 	enoughPings  = 10
 )
 
@@ -87,15 +88,43 @@ func delayedProbes(f *facts.Facts) []Finding {
 		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
 			"(Wi-Fi, its power saving); else "+shape, found)
 	}
+	if found := delayedLater(f); found != nil {
+		return do(shape, found)
+	}
 	return delayedTests(f, shape)
+}
+
+// delayedLater finds two times at which one peer was probed, at one of which each answer took far longer than at the
+// other: before and during a transfer.
+func delayedLater(f *facts.Facts) []Finding {
+	const least = 3
+	for _, slow := range f.Pings {
+		for _, quick := range f.Pings {
+			if slow.Peer == "" || slow.Peer != quick.Peer || slow.Answered < least || quick.Answered < least ||
+				!delayed(quick.Avg, slow.Min, slow.Max) {
+				continue
+			}
+			return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time round trips take %s on average and up "+
+				"to %s, at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
+		}
+	}
+	return nil
 }
 
 // delayedTests finds a speed test during which the round trips grew far above those of the idle line.
 func delayedTests(f *facts.Facts, shape string) []Finding {
 	for _, s := range f.SpeedTests {
+		if s.Idle == 0 && s.Loaded >= beyondOrbit {
+			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average, longer "+
+				"than over a satellite", inMS(s.Loaded)))
+		}
 		if s.Loaded > 0 && delayed(s.Idle, s.Loaded, max(s.Loaded, s.Longest)) {
-			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average and up to %s, "+
-				"on the idle line %s", inMS(s.Loaded), inMS(s.Longest), inMS(s.Idle)))
+			longest := ""
+			if s.Longest > s.Loaded {
+				longest = " and up to " + inMS(s.Longest)
+			}
+			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average%s, "+
+				"on the idle line %s", inMS(s.Loaded), longest, inMS(s.Idle)))
 		}
 	}
 	return nil

@@ -1,14 +1,17 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// overlayDrops finds interfaces of overlay networks that drop what they send (drivers/net/vxlan: vxlan_xmit_one counts a
-// packet without a destination or a route as dropped; drivers/net/wireguard/device.c one beyond the queue of a peer).
+// overlayDrops finds interfaces of overlay networks that drop what they send (drivers/net/vxlan/vxlan_core.c: a packet
+// without a destination is counted as dropped, one without a route as an error of sending; drivers/net/wireguard/device.c
+// drops one beyond the queue of a peer).
 func overlayDrops() Rule {
 	return Rule{
 		ID: "overlay-drops", Title: "An overlay's interface drops what it sends", Systems: onLinux(),
@@ -19,7 +22,7 @@ func overlayDrops() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				c := n.Counters["link.tx_dropped"]
+				name, c := largest(nicCounters(n, "link.tx_dropped", "link.tx_errors"))
 				if !overlayName.MatchString(n.Name) || c.Value == 0 && c.Rate == nil {
 					continue
 				}
@@ -31,7 +34,8 @@ func overlayDrops() Rule {
 				if c.Value == 0 || c.Rate != nil && sent == 0 {
 					said = fmt.Sprintf("%.3g/s", *c.Rate)
 				}
-				found := with(graded(c, sent, Warning), one(n.Name, []facts.Source{c.Source}, "tx_dropped: %s", said))
+				found := with(graded(c, sent, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s",
+					cmp.Or(strings.TrimPrefix(name, "link."), "tx_dropped"), said))
 				found[0].Share = lossShare(c, sent)
 				out = append(out, found...)
 			}

@@ -16,7 +16,7 @@ func packetThread() Rule {
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
-				return nil // no core idles: cpu-saturated says it
+				return tunnelTakesAll(in.Facts) // no core idles: cpu-saturated says the rest
 			}
 			if len(fullInKernel(in.Facts)) > 0 {
 				return nil // it names them all
@@ -25,11 +25,12 @@ func packetThread() Rule {
 				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue
 				}
-				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
 				if tunnelProgram.MatchString(t.Name) {
-					action = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); else " +
-						"an AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
-				} else if in.Facts.System == "freebsd" {
+					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+					continue
+				}
+				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
+				if in.Facts.System == "freebsd" {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"
 				}
@@ -53,6 +54,20 @@ func packetThread() Rule {
 		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n  "+
 			"  0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
 	}
+}
+
+// inKernel is the remedy of a program that carries a tunnel's packets in one thread.
+const inKernel = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); else an " +
+	"AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
+
+// tunnelTakesAll finds such a program that takes most of processors of which none idles.
+func tunnelTakesAll(f *facts.Facts) []Finding {
+	for _, t := range f.Threads {
+		if t.OfAll && t.Share >= 0.5 && tunnelProgram.MatchString(t.Name) {
+			return do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of all processors, and nothing is idle", 100*t.Share))
+		}
+	}
+	return nil
 }
 
 // tunnelProgram tells programs that carry the packets of a tunnel.

@@ -9,10 +9,11 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// pathMTU finds routers that told ping of a smaller MTU.
+// pathMTU finds routers that told ping, or that tcpdump saw telling, of a smaller MTU.
 func pathMTU() Rule {
 	return Rule{
-		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"linux:round trips|path|routes", "freebsd:round trips", "openbsd:round trips"},
+		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{
+			"linux:round trips|path|routes|handshakes", "freebsd:round trips|handshakes", "openbsd:round trips|handshakes"},
 		Severity: Info,
 		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments " +
 			"are lost while small ones pass. A smaller MSS needs no message.",
@@ -29,13 +30,14 @@ func pathMTU() Rule {
 				if m == nil {
 					continue
 				}
+				from, size := strings.TrimSuffix(m[1]+m[3], ":"), m[2]+m[4]
 				how := clampMSS
-				if mtu, _ := strconv.Atoi(m[2]); in.Facts.System != "linux" {
+				if mtu, _ := strconv.Atoi(size); in.Facts.System != "linux" {
 					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
 				}
 				return decisive(do("clamp the MSS where packets are forwarded ("+how+"), and let ICMP \"fragmentation "+
 					"needed\" pass",
-					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2])))
+					one(from, []facts.Source{told.Source}, "it passes on %s bytes at most", size)))
 			}
 			return learnedMTU(in.Facts)
 		},
@@ -69,7 +71,8 @@ const headers = 40
 
 // smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
 // BSDs').
-var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)
+var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)|` +
+	`IP (\S+) > \S+: ICMP \S+ unreachable - need to frag \(mtu (\d{2,5})\)`)
 
 // tracedMTU is a row of tracepath from which on the path takes less (iputils, tracepath.c).
 var tracedMTU = regexp.MustCompile(`^\s*\d+:\s+(\S+) .*\bpmtu (\d{3,5})\b`)

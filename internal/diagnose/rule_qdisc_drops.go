@@ -21,7 +21,7 @@ func qdiscDrops() Rule {
 						func(child facts.Qdisc) bool { return child.Parent != "" && child.Dropped.Value > 0 }) {
 						continue // its children say it
 					}
-					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "netem" ||
+					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "netem" || q.Kind == "police" ||
 						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}

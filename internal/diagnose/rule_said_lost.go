@@ -3,6 +3,7 @@ package diagnose
 import (
 	"strconv"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -16,7 +17,7 @@ func saidLost() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, lostLogged)
 			if n == 0 {
-				return nil
+				return saturated(in.Facts)
 			}
 			sum, what := 0, ""
 			for _, line := range in.Facts.Lines("dmesg") {
@@ -38,3 +39,16 @@ func saidLost() Rule {
 }
 
 var lostLogged = regexp.MustCompile(`\b([A-Za-z][\w-]+): .*?\b(?:data loss|lost|dropped) (\d{1,9}) (?:pkts?|packets)\b`)
+
+// saturated finds packets that OpenVPN dropped for a full queue of a client; each message is one.
+func saturated(f *facts.Facts) []Finding {
+	lines, n := matching(f, facts.SaturatedForm)
+	if n == 0 {
+		return nil
+	}
+	found := one("openvpn", lines, "the queue of a client was full: %s dropped", counted(n, "packet"))
+	found[0].Because = "Over TCP OpenVPN keeps few packets for a client whose connection is slower than what is sent to it, and " +
+		"drops the rest: the connections inside repeat what the one outside repeats as well."
+	return do("let the tunnel use UDP (proto udp); where it must be TCP, lengthen the queue (tcp-queue-limit 256, bcast-buffers "+
+		"1024), and with dev tap keep broadcasts out of it", with(repeated(n, 3), found))
+}

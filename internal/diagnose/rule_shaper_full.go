@@ -11,7 +11,7 @@ import (
 func shaperFull() Rule {
 	return Rule{
 		ID: "shaper-full", Title: "A shaper on this host is full", Severity: Warning,
-		Needs: []string{"linux:qdiscs|classes", "freebsd:shapers|packet filter queues",
+		Needs: []string{"linux:qdiscs|classes|policers", "freebsd:shapers|packet filter queues",
 			"openbsd:packet filter queues|queue table"},
 		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than " +
 			"its share of that rate.",
@@ -21,6 +21,7 @@ func shaperFull() Rule {
 				n := &in.Facts.NICs[i]
 				for _, q := range n.Qdiscs {
 					out = append(out, fullCake(n, q)...)
+					out = append(out, fullBucket(n, q)...)
 				}
 				out = append(out, fullClass(n)...)
 			}
@@ -66,6 +67,33 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 	}
 	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it "+
 		"really carries; else the line is the limit, and this is how it is shared", q.Rate), found)
+}
+
+// fullBucket finds a token bucket that drops: tbf, or a policer of tc.
+func fullBucket(n *facts.NIC, q facts.Qdisc) []Finding {
+	share := lossShare(q.Dropped, q.Sent.Value)
+	if q.Kind != "tbf" && q.Kind != "police" || q.Rate == 0 || q.Dropped.Value < 100 || share < fullDrops || !still(q.Dropped) {
+		return nil
+	}
+	found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "its rate of %s is used up: %s of the packets were dropped, "+
+		"%s", q.Rate, percent(share), happened(q.Dropped))
+	if q.Kind == "tbf" {
+		return do(fmt.Sprintf("where the line carries more than %s, raise the rate (tc qdisc change ... tbf rate); to keep the "+
+			"delay low, cake or fq_codel below it", q.Rate), found)
+	}
+	found[0].Because = "A policer has no queue: it drops at once what exceeds its rate and burst, so that a TCP connection stays " +
+		"well below that rate."
+	return do(fmt.Sprintf("where the line carries more than %s, raise the rate; else shape instead: send what comes to an ifb "+
+		"and put cake with this bandwidth on it (tc qdisc replace dev ifb0 root cake bandwidth %s ingress)", q.Rate,
+		tcBits(float64(q.Rate))), found)
+}
+
+// tcBits is a rate as tc takes it.
+func tcBits(v float64) string {
+	if v >= 1e6 {
+		return fmt.Sprintf("%.4gmbit", v/1e6)
+	}
+	return fmt.Sprintf("%.4gkbit", v/1e3)
 }
 
 // fullClass finds the class, without classes below it, that drops most.

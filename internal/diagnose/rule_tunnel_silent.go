@@ -8,14 +8,14 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// tunnelSilent finds peers of WireGuard that never answered.
+// tunnelSilent finds peers of tunnels that do not answer.
 func tunnelSilent() Rule {
 	return Rule{
-		ID: "tunnel-silent", Title: "A peer of WireGuard does not answer", Systems: onLinux(),
+		ID: "tunnel-silent", Title: "A tunnel's peer does not answer", Systems: onLinux(),
 		Needs: []string{"wireguard|messages"}, Severity: Warning,
-		Because: "Handshakes go out and nothing comes back: the peer is off, its UDP port is not open on the way, or a key " +
-			"does not fit.",
-		Confirm: "tcpdump -ni any udp port 51820 at the peer shows whether they arrive.",
+		Because: "What this end sends goes out and nothing comes back: the peer is off, its port is not open on the way, a key " +
+			"does not fit, or the path loses packets.",
+		Confirm: "tcpdump at the peer (udp port 51820 of WireGuard) shows whether they arrive.",
 		Check: func(in Input) []Finding {
 			var silent []facts.Source
 			var names []string
@@ -31,7 +31,7 @@ func tunnelSilent() Rule {
 					gaveUpPeer.FindStringSubmatch(lines[0].Text)[1], counted(n, "line")))
 			}
 			if len(silent) == 0 {
-				return nil
+				return lostPeers(in.Facts)
 			}
 			const most = 3
 			severity := Warning
@@ -53,4 +53,23 @@ var gaveUpPeer = regexp.MustCompile(`Handshake for peer \d+ \(([^)]{1,64})\) did
 func wireguardExample(transfer string) Example {
 	return linuxExample("wg show", "interface: wg0\n  listening port: 51820\n\npeer: "+strings.Repeat("A", 43)+"=\n"+
 		"  endpoint: 192.0.2.7:51820\n  "+transfer+"\n")
+}
+
+// lostPeers finds in a log the peers of other tunnels that were given up.
+func lostPeers(f *facts.Facts) (out []Finding) {
+	for _, t := range []struct{ program, said, action string }{
+		{"IKE", "the peer did not answer the key exchange", "let UDP ports 500 and 4500 pass at both ends and on the way, " +
+			"compare the addresses of both ends, and ping the peer meanwhile for loss"},
+		{"OpenVPN", "it gave up, since nothing came from the peer", "ping the peer meanwhile for loss; where a " +
+			"NAT or a firewall forgets idle connections, keepalive 10 60 at the server"},
+		{"PPP", "the line was taken down, since its other end did not answer", "look at the modem's status and log for loss of " +
+			"signal; on a line that is full, lcp-echo-interval 10 and lcp-echo-failure 6 of pppd wait longer"},
+	} {
+		lines, n := logLines(f, func(line string) bool { return facts.LostPeer(line) == t.program })
+		if n > 0 {
+			out = append(out, decisive(do(t.action, with(repeated(n, 2), one(t.program, lines, "%s, in %s", t.said,
+				counted(n, "line")))))...)
+		}
+	}
+	return out
 }

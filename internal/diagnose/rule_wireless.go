@@ -35,7 +35,7 @@ func wirelessSlow() Rule {
 					break
 				}
 			}
-			out = append(out, slowRadios(in.Facts)...)
+			out = append(append(out, slowRadios(in.Facts)...), busyAir(in.Facts)...)
 			if lines, n := matching(in.Facts, lostBeacons); n >= 3 && len(out) == 0 {
 				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the "+
 					"signal (iw dev NAME link)",
@@ -114,4 +114,25 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 		found = do("switch power saving off: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
 	}
 	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and firmware", found)
+}
+
+// busyAir finds a channel that is full, mostly without what the radio sends itself.
+func busyAir(f *facts.Facts) []Finding {
+	const long, full = 10_000, 0.7 // milliseconds, share
+	for _, c := range f.Channels {
+		if !c.InUse || c.Active < long || c.Busy > c.Active || c.Sent > c.Busy ||
+			float64(c.Busy-c.Sent) < full*float64(c.Active) {
+			continue
+		}
+		share := 100 * float64(c.Busy-c.Sent) / float64(c.Active)
+		found := one(c.Interface, []facts.Source{c.Source}, "its channel is busy for %.0f%% of the time with what others send", share)
+		if !c.SaysSent {
+			found = decisive(with(Info, one(c.Interface, []facts.Source{c.Source}, "its channel is busy for %.0f%% of the time, "+
+				"with what it sends itself, which its driver does not tell apart", share)))
+		}
+		found[0].Confirm = "With its own stations silent the busy time still grows nearly as fast as the active time."
+		return do("take another channel with less of it (iw dev "+c.Interface+" survey dump shows them all), or the 5 or 6 GHz band",
+			found)
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ func Rules() []Rule {
 		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
 		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
-		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), oversized(), mtuMismatch(),
+		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), accessLine(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), proxyQueue(), proxyBusy(),
 		programLimit(), cpuThrottled(), answerSlow(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),
 		fullSegments(), fragments(),

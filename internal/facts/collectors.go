@@ -120,6 +120,8 @@ func linuxCollectors() []collector {
 			area: Queueing, files: `^tc( -(s|d))* q(disc)?( show| ls)?( dev \S+)?$`, typed: `^tc .*qdisc.*$`},
 		{part: "classes", op: host.Command("tc", "-s", "class", "show"), parse: (*Facts).readClasses, when: recorded,
 			area: Queueing, files: `^tc( -(s|d|g))* class( show| ls)?( dev \S+)?$`, typed: `^tc .*class.*$`},
+		{part: "policers", op: host.Command("tc", "-s", "filter", "show"), parse: (*Facts).readPolicers, when: recorded,
+			area: Queueing, files: `^tc( -(s|d))* (filter|actions?)( .*)?$`, typed: `^tc .*(filter|actions?) .*$`},
 		{part: "memory", op: host.Read("/proc/meminfo"), parse: (*Facts).readMeminfo, area: Machine},
 		{part: "processor", op: host.Read("/proc/cpuinfo"), parse: (*Facts).readCPUInfo, area: Machine},
 		{part: "page size", op: host.Command("getconf", "PAGESIZE"), parse: (*Facts).readPageSize, area: Machine,
@@ -207,7 +209,8 @@ func linuxSlowCollectors() []collector {
 		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
 			area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
-			shown: "`iw dev NAME link`, `station dump`, `get power_save`, `iwconfig`", files: `^iw( .*)?$|^iwconfig( .*)?$`},
+			shown: "`iw dev NAME link`, `station dump`, `survey dump`, `get power_save`, `iwconfig`, `iwinfo NAME assoclist`",
+			files: `^iw( .*)?$|^iwconfig( .*)?$|^iwinfo( .*)?$`},
 		{part: "usb", op: host.Command("lsusb", "-t"), parse: (*Facts).readUSB, when: recorded, area: Interfaces,
 			files: `^lsusb( -\S+)*$`},
 		{part: "nfs", op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
@@ -225,8 +228,14 @@ func linuxSlowCollectors() []collector {
 func linuxPathCollectors() []collector {
 	list := []collector{
 		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
-			shown: "what `speedtest` and `speedtest-cli` printed", files: `^speedtest(-cli)?( .*)?$`,
-			typed: `^python[23]? .*speedtest\S*.*$`},
+			shown: "what `speedtest`, `speedtest-cli`, `flent`, `irtt`, `networkQuality` and betterspeedtest.sh printed",
+			files: `^speedtest(-cli)?( .*)?$`,
+			typed: `^python[23]? .*speedtest\S*.*$|^flent .*$|^irtt client .*$|^networkQuality( .*)?$|` +
+				`^(sh |\./)?\S*(betterspeedtest|netperfrunner)\S*( .*)?$`},
+		{part: "modem", op: host.Command(ModemStatus), parse: (*Facts).readModem, when: recorded, area: Connections,
+			shown: "the status of DSL, cable and mobile modems: `dsl_control status`, `xdslctl info --stats`, tables of " +
+				"channels, `mmcli --signal-get`",
+			files: `^modem status$`, typed: `^\S*dsl_control .*$|^(xdslctl|adsl) info.*$|^mmcli .*$|^qmicli .*signal.*$`},
 		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
 			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
 			typed: `^rdma( -\w+)* stat\w*( .*)?$`},

@@ -156,6 +156,10 @@ type Facts struct {
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	// Receipts are the intervals of TCP that iperf printed without a window: those of a receiver, and of iperf 2.
 	Receipts []Transfer `json:"receipts,omitempty"`
+	// Channels are those that a radio heard.
+	Channels []Channel `json:"channels,omitempty"`
+	// Modems are those whose status was read.
+	Modems []Modem `json:"modems,omitempty"`
 	// SpeedTests are those against servers of speedtest.net.
 	SpeedTests []SpeedTest `json:"speed_tests,omitempty"`
 	// Unanswered are the peers of connections in SYN-SENT.

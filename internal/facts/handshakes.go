@@ -28,12 +28,20 @@ var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?(?:.*
 // packetTime is the line in front of that of TCP, where tcpdump -v breaks it.
 var packetTime = regexp.MustCompile(`^\s*(\d\d):(\d\d):(\d\d\.\d+) IP6? \(`)
 
+// fragmentNeeded is tcpdump's line of a router that takes only smaller packets (print-icmp.c).
+var fragmentNeeded = regexp.MustCompile(`ICMP \S+ unreachable - need to frag \(mtu \d+\)`)
+
 // readHandshakes reads the text of tcpdump (print-tcp.c), of which the handshakes alone say what ends agreed on.
 func (f *Facts) readHandshakes(t text) error {
 	sent := map[string]float64{}
 	found := false
 	var before []string
 	for i, line := range t.lines() {
+		if fragmentNeeded.MatchString(line) && len(f.Messages) < messageLimit {
+			f.Messages = append(f.Messages, Message{shorten(line), f.Line(t.from, i+1)})
+			found = true
+			continue
+		}
 		m := handshakeLine.FindStringSubmatch(line)
 		if m == nil {
 			before = packetTime.FindStringSubmatch(line)

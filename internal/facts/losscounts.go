@@ -236,7 +236,7 @@ func CountsLosses(lines []string) bool {
 // countsNone reports whether a line is of a table of ports that has a column for losses: that they are few says something
 // as well.
 func countsNone(line string) bool {
-	return len(line) <= 1024 && (vppRow.MatchString(line) || portRow.MatchString(line))
+	return len(line) <= 1024 && (vppRow.MatchString(line) || rtpStream.MatchString(line) || portRow.MatchString(line))
 }
 
 // portRow is a port of ovs-ofctl dump-ports.
@@ -247,9 +247,25 @@ func CountersIn(line string) int {
 	return len(countPair.FindAllStringIndex(line[:min(len(line), 1024)], -1))
 }
 
+// rtpStream is a row of tshark -z rtp,streams: times, addresses and ports of both ends, what it carries, packets and how
+// many of them were lost (ui/cli/tap-rtp.c).
+var rtpStream = regexp.MustCompile(`^\s*\d+\.\d+\s+\d+\.\d+\s+(\S+)\s+\d+\s+(\S+)\s+\d+\s+0x[0-9A-Fa-f]+\s.*?\s(\d+)\s+(\d+) ` +
+	`\(\d+(?:\.\d+)?%\)`)
+
 // readLossCounts reads the paragraphs in which a tool that is not known counts losses.
 func (f *Facts) readLossCounts(t text) error {
 	all, found := t.lines(), false
+	for i, line := range all {
+		if m := rtpStream.FindStringSubmatch(line); m != nil && len(f.LossCounts) < rowLimit {
+			packets, _ := count(m[3])
+			wrong, _ := count(m[4])
+			src := f.Line(t.from, i+1)
+			if found = true; wrong > 0 && packets > 0 {
+				f.LossCounts = append(f.LossCounts, LossCount{Scope: "RTP " + m[1] + " > " + m[2], Name: "lost", Lost: wrong,
+					Of: "packets", Beside: packets, Source: src, Total: src})
+			}
+		}
+	}
 	for first := 0; first < len(all); first++ {
 		end := first
 		for end < len(all) && strings.TrimSpace(all[end]) != "" {

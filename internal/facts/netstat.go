@@ -70,6 +70,8 @@ var sentencesOfBSD = map[string]string{
 	"listen_queue_overflow":                              "tcp.listen_queue_overflow",
 	"data_packet_retransmitted":                          "tcp.packet_sent.data_packet_retransmitted",
 	"data_packet_unnecessarily_retransmitted":            "tcp.packet_sent.data_packet_unnecessarily_retransmitted",
+	"possible_replay_packet_detected":                    "esp.possible_replay_packet_detected",
+	"packet_dropped_bad_authentication_detected":         "esp.packet_dropped_bad_authentication_detected",
 	"dropped_due_to_full_socket_buffer":                  "udp.dropped_due_to_full_socket_buffer",
 	"syncache_entry_added":                               "tcp.syncache_entry_added",
 	"bucket_overflow":                                    "tcp.syncache_entry_added.bucket_overflow",

@@ -31,9 +31,13 @@ var pastedSeeds = map[string]string{
 	ProgramStats: "# pxname,svname,qcur,scur,slim\napp,s1,4,100,100\nSTAT curr_connections 1024\n" +
 		"nr_periods 100\nnr_throttled 40\n" +
 		"48.2% throttling of CPU in namespace a for container b in pod c.\n",
-	PressureOfMemory:      "some avg10=2.00 avg60=61.00 avg300=3.00 total=5\nfull avg10=2.00 avg60=41.00 avg300=3.00 total=5\n",
-	"free":                "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
-	"mii-tool":            "eth0: negotiated 100baseTx-FD, link ok\n",
+	PressureOfMemory: "some avg10=2.00 avg60=61.00 avg300=3.00 total=5\nfull avg10=2.00 avg60=41.00 avg300=3.00 total=5\n",
+	"free":           "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
+	"mii-tool":       "eth0: negotiated 100baseTx-FD, link ok\n",
+	ModemStatus: "Noise Margin: 2.1dB / 5.9dB\nSeverely Errored Seconds (SES): Near: 1223 / Far: 12\n1 Locked QAM256 13 555000000 Hz " +
+		"-12.1 dBmV 31.2 dB 91223 81223\n| RSRP: -122.00 dBm\n| S/N: -4.20 dB\n",
+	"tc -s filter show": "filter dev eth0 protocol ip pref 1 u32\n police 0x1 rate 10Mbit burst 10Kb\n Sent 712 bytes 551 pkts " +
+		"(dropped 91, overlimits 91)\n",
 	"/proc/net/xfrm_stat": "XfrmInError             \t0\nXfrmInStateSeqError     \t52304\n",
 	"ip -s xfrm state": "src 192.0.2.1 dst 192.0.2.9\n\tproto esp spi 0x2(2) reqid 1(0x1) mode tunnel\n\tlifetime current:\n\t" +
 		"  900(bytes), 12(packets)\n\tstats:\n\t  replay-window 3 replay 1 failed 2\n",

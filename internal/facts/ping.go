@@ -57,6 +57,7 @@ var (
 		`destination (?:host|net) unreachable|packet filtered|communication prohibited)|^Unicast reply from |` +
 		`^ARPING \S+ from 0\.0\.0\.0`)
 	pingCount = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
+	pingSent  = regexp.MustCompile(`^\d+ packets transmitted, \d+ (?:packets )?received`)
 	pingNone  = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
 		`Request timeout for icmp_seq \d+|` +
 		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|` +
@@ -92,7 +93,7 @@ func (f *Facts) readPing(t text) error {
 			f.use(t.from, i+1)
 			continue
 		}
-		if p == nil || p.Counted.Text != "" && pingAnswer.MatchString(line) { // a later one without its first line
+		if p == nil || p.Counted.Text != "" && (pingAnswer.MatchString(line) || pingSent.MatchString(line)) { // a later one
 			p = f.ping("")
 		}
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)

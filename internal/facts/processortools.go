@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -134,6 +135,17 @@ func (f *Facts) readTop(t text) error {
 			}
 			continue
 		}
+		if m := busyboxRow.FindStringSubmatch(line); m != nil {
+			if v, ok := positive(m[1]); ok && v >= 20 && v <= 100 && len(f.Threads) < rowLimit {
+				name := strings.Trim(m[2], "[]{}")
+				if strings.HasPrefix(name, "/") {
+					name = path.Base(name)
+				}
+				f.Threads = append(f.Threads, Thread{Name: name, Share: v / 100, OfAll: true, Source: f.Line(t.from, i+1)})
+				found = true
+			}
+			continue
+		}
 		if m := topWhole.FindString(line); m != "" && f.AllProcessors == nil {
 			p := Processor{Sampled: true, Source: f.Line(t.from, i+1)}
 			if p.shares(topShare.FindAllStringSubmatch(line[len(m):], -1)) {
@@ -177,6 +189,10 @@ const TunnelPrograms = `openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerot
 // topProcess is any other row of the BSDs' top: "50123 root 102 0 21M 11M CPU1 1 122:01 99.31% openvpn"; what idles is
 // none.
 var topProcess = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +.* (\d+\.\d+)% ((?:[^\[i]|\[[^i]|i[^d]).*)$`)
+
+// busyboxRow is a process in the top of busybox (procps/top.c): number, parent, owner, state, memory and its share, the
+// processor where several are shown, the share of all processors, and the program.
+var busyboxRow = regexp.MustCompile(`^ *\d+ +\d+ \S+ +[RSDZTWNL<]+ +\d+m? +\d+(?:\.\d+)?% +(?:\d+ +)?(\d+(?:\.\d+)?)% (\S+)`)
 
 // topWhole begins top's line of all processors together.
 var topWhole = regexp.MustCompile(`^(?:CPU:|CPU states:|%?Cpu\(s\):) +`)

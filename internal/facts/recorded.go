@@ -138,8 +138,8 @@ func namedLinks(r Round) map[string]string {
 				if m := queueInterrupt.FindStringSubmatch(line); m != nil {
 					keep(m[1])
 				}
-			case "tc -s qdisc show", "tc -s class show":
-				if words := strings.Fields(line); len(words) > 0 && (words[0] == "qdisc" || words[0] == "class") {
+			case "tc -s qdisc show", "tc -s class show", "tc -s filter show":
+				if words := strings.Fields(line); len(words) > 0 && slices.Contains([]string{"qdisc", "class", "filter"}, words[0]) {
 					typed := text{typed: r.Commands[key]}
 					keep(cmp.Or(pairs(words)["dev"], typed.device(), UnnamedLink))
 				}

@@ -66,6 +66,9 @@ var (
 	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
 
+// recursionTime is what unbound logs of its queries on average (services/mesh.c).
+var recursionTime = regexp.MustCompile(`average recursion processing time (\d+\.\d+) sec`)
+
 // readRequests reads the times of requests.
 func (f *Facts) readRequests(t text) error {
 	found, lookup := false, 0
@@ -106,6 +109,12 @@ func (f *Facts) readRequests(t text) error {
 		if r, ok := requestLine(line); ok {
 			r.Source, r.End = src, src
 			f.Requests = append(f.Requests, r)
+			at, found = nil, true
+			continue
+		}
+		if m := recursionTime.FindStringSubmatch(line); m != nil {
+			v, _ := strconv.ParseFloat(m[1], 64) // its form is a number's
+			f.lookupTook(min(v, 1e6), src)
 			at, found = nil, true
 			continue
 		}
@@ -205,12 +214,14 @@ var ConnectFailed = regexp.MustCompile(`dial tcp (\S+:\d+): (?:i/o timeout|conne
 	`connect to host (\S+ port \d+): Connection timed out|Connection timed out after \d+ milliseconds`)
 
 // LookupFailed is what programs say of a name server that gave no answer in time: Go's net (CoreDNS among them), dig and
-// nslookup of BIND, the C library (EAI_AGAIN), curl, nginx, Windows, and dnsmasq of queries that it did not pass on. The
+// nslookup of BIND, the C library (EAI_AGAIN), curl, nginx, Windows, systemd-resolved
+// (resolved-dns-server.c: it steps down behind queries without an answer), and dnsmasq of queries that it did not pass on. The
 // first group that is not empty is the server.
 var LookupFailed = regexp.MustCompile(`read udp \S+->(\S+):53: (?:i/o timeout|read: connection refused)|` +
 	`^;; connection timed out; no servers could be reached|^;; communications error to (\S+)#53: timed out|` +
 	`(?i:temporary failure in name resolution)|\bEAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
-	`could not be resolved \(110: |^DNS request timed out\.|Maximum number of concurrent DNS queries reached`)
+	`/dns-query"?: .*(?:deadline exceeded|timeout)|` +
+	`Using degraded feature set .*for DNS server (\S+?)\.?(?: |$)|could not be resolved \(110: |^DNS request timed out\.|Maximum number of concurrent DNS queries reached`)
 
 // lookupLines is how far behind the answer of a resolver its time stands, at most.
 const lookupLines = 12

@@ -33,7 +33,7 @@ var (
 	speedLoss   = regexp.MustCompile(`^Packet Loss: +([0-9.]+)%`)
 )
 
-// readSpeedTests reads speedtest and speedtest-cli.
+// readSpeedTests reads speedtest, speedtest-cli and other tests under load.
 func (f *Facts) readSpeedTests(t text) error {
 	var s *SpeedTest
 	at := func() *SpeedTest {
@@ -45,6 +45,10 @@ func (f *Facts) readSpeedTests(t text) error {
 	}
 	for i, line := range t.lines() {
 		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "{") && f.speedJSON(line, f.Line(t.from, i+1)) {
+			s = nil
+			continue
+		}
 		if m := speedIdle.FindStringSubmatch(line); m != nil {
 			if s != nil && s.Down > 0 { // the next one begins
 				s = nil
@@ -70,6 +74,8 @@ func (f *Facts) readSpeedTests(t text) error {
 			if v, err := strconv.ParseFloat(m[1], 64); err == nil && v <= 100 {
 				s.Loss, s.LossLine = v/100, f.Line(t.from, i+1)
 			}
+		} else if (LoadedTestForm.MatchString(line) || s != nil && netperfTrip.MatchString(line)) && at() != nil && s.loaded(line, func() Source { return f.Line(t.from, i+1) }) {
+			f.use(t.from, i+1)
 		} else if strings.HasPrefix(line, "Testing ") || strings.HasPrefix(line, "Retrieving ") ||
 			strings.HasPrefix(line, "Selecting best server") {
 			f.use(t.from, i+1)

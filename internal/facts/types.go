@@ -139,10 +139,11 @@ type Processor struct {
 }
 
 // Thread is a thread of the kernel that top shows, with its share of one
-// processor.
+// processor, or of all where OfAll is set.
 type Thread struct {
 	Name   string  `json:"name"`
 	Share  float64 `json:"share"`
+	OfAll  bool    `json:"of_all,omitempty"`
 	Source Source  `json:"source"`
 }
 

@@ -59,3 +59,26 @@ func (f *Facts) readWireGuard(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// LostPeerForm is what programs log of a tunnel whose other end does not answer: strongSwan (libcharon sa/ikev2/
+// task_manager_v2.c and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c) and pppd (lcp.c).
+var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA failed, peer not responding|` +
+	`second timeout exceeded after \d+ retransmits)|` +
+	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests)`)
+
+// LostPeer is the protocol of the tunnel that a line of LostPeerForm is of, empty for other lines.
+func LostPeer(line string) string {
+	m := LostPeerForm.FindStringSubmatch(line[:min(len(line), 4096)])
+	switch {
+	case m == nil:
+		return ""
+	case m[1] != "":
+		return "IKE"
+	case m[2] != "":
+		return "OpenVPN"
+	}
+	return "PPP"
+}
+
+// SaturatedForm is what OpenVPN logs of a packet for which the queue of a client has no room (multi.c).
+var SaturatedForm = regexp.MustCompile(`MULTI: packet dropped due to output saturation`)

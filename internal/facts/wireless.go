@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -30,12 +31,48 @@ type Station struct {
 }
 
 var (
-	stationBegin  = regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on ([\w.-]+)\)`)
-	iwconfigBegin = regexp.MustCompile(`^([a-z][\w.-]*)\s+IEEE 802\.11`)
+	stationBegin  = regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on ([\w.-]+)\)`)
+	iwconfigBegin = regexp.MustCompile(`^([a-z][\w.-]*)\s+(?:IEEE 802\.11|ESSID: )`)
 	iwconfigField = regexp.MustCompile(`(Bit Rate|Signal level)[=:](-?[0-9.]+) ([MG]b/s|dBm)`)
 	powerSave     = regexp.MustCompile(`Power (?:save: |Management:)(on|off)\b`)
 	airPackets    = regexp.MustCompile(`\((\d+) packets\)`)
 )
+
+// What iwinfo of OpenWrt prints of the stations of an access point (iwinfo_cli.c): "AA:BB:..  -70 dBm / -95 dBm (SNR 25)
+// 20 ms ago" and, for each direction, "TX: 6.5 MBit/s, MCS 0, 20MHz   1234 Pkts.".
+var (
+	associated = regexp.MustCompile(`^\s*[0-9a-zA-Z:*]{17}  (-\d+) dBm / (?:-\d+|unknown)`)
+	iwinfoRate = regexp.MustCompile(`^([RT]X): ([0-9.]+ [MG]Bit/s)(, (?:\w+-)?MCS \d+)?.*?(?:\s(\d+) Pkts\.)?\s*$`)
+	iwinfoName = regexp.MustCompile(`iwinfo ([\w.-]+)`)
+)
+
+func firstOf(form *regexp.Regexp, s string) string {
+	if m := form.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// associatedField takes a line of iwinfo, and tells whether it is one.
+func (s *Station) associatedField(line string, at func() Source) bool {
+	if m := associated.FindStringSubmatch(line); m != nil {
+		s.Signal, s.Shown["signal_dbm"] = -float64(smallNumber(m[1][1:])), at()
+		return true
+	}
+	m := iwinfoRate.FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil {
+		return false
+	}
+	n, known := count(m[4])
+	if m[1] == "RX" {
+		s.Receive, s.Coded, s.Shown["receive_bps"] = airRate(m[2]), m[3] != "", at()
+		s.counter("rx packets", n, known, at)
+	} else {
+		s.Send, s.Shown["send_bps"] = airRate(m[2]), at()
+		s.counter("tx packets", n, known, at)
+	}
+	return true
+}
 
 // stationField is a line of a station that says something of its own.
 var stationField = regexp.MustCompile(`^\s*(?:[rt]x (?:bytes|packets|retries|failed|bitrate)|signal(?: avg)?):\s+-?\d`)
@@ -50,10 +87,14 @@ func (f *Facts) readWireless(t text) error {
 		if m == nil {
 			m = iwconfigBegin.FindStringSubmatch(line)
 		}
+		if a := associated.FindStringSubmatch(line); a != nil {
+			m = []string{"", cmp.Or(firstOf(iwinfoName, t.typed), UnnamedLink)}
+		}
 		if m != nil && plainName(m[1]) && len(f.Stations) < rowLimit {
 			f.Stations = append(f.Stations, Station{Interface: m[1], Source: f.Line(t.from, i+1), Shown: map[string]Source{}})
 			s, found = &f.Stations[len(f.Stations)-1], true
-			s.Client = !strings.HasPrefix(strings.TrimSpace(line), "Station ")
+			s.Client = stationBegin.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(line), "Station ") ||
+				iwconfigBegin.MatchString(line)
 		}
 		if name := t.device(); s == nil && plainName(name) && stationField.MatchString(line) { // a grep cut its first line
 			f.Stations = append(f.Stations, Station{Interface: name, Source: f.Line(t.from, i+1), Shown: map[string]Source{}})
@@ -65,12 +106,22 @@ func (f *Facts) readWireless(t text) error {
 		if s != nil && s.field(line, func() Source { return f.Line(t.from, i+1) }) {
 			f.use(t.from, i+1)
 		}
+		if m := surveyOf.FindStringSubmatch(line); m != nil && plainName(m[1]) && len(f.Channels) < rowLimit {
+			f.Channels = append(f.Channels, Channel{Interface: m[1]})
+			found = true
+			f.use(t.from, i+1)
+		} else if len(f.Channels) > 0 && f.Channels[len(f.Channels)-1].take(line, func() Source { return f.Line(t.from, i+1) }) {
+			f.use(t.from, i+1)
+		}
 	}
 	return nothingUnless(found)
 }
 
 // field takes one line of a station, and tells whether it says something.
 func (s *Station) field(line string, at func() Source) bool {
+	if s.associatedField(line, at) {
+		return true
+	}
 	for _, m := range iwconfigField.FindAllStringSubmatch(line, -1) {
 		v, err := strconv.ParseFloat(m[2], 64)
 		switch {
@@ -86,14 +137,14 @@ func (s *Station) field(line string, at func() Source) bool {
 	first, _, _ := strings.Cut(value, " ")
 	n, isCount := count(first)
 	switch name {
-	case "signal":
+	case "signal", "Signal":
 		if v, err := strconv.ParseFloat(first, 64); err == nil && v < 0 && v > -200 {
 			s.Signal, s.Shown["signal_dbm"] = v, at()
 		}
 	case "rx bitrate":
 		s.Receive, s.Shown["receive_bps"] = airRate(value), at()
 		s.Coded = strings.Contains(value, "MCS")
-	case "tx bitrate":
+	case "tx bitrate", "Bit Rate":
 		s.Send, s.Shown["send_bps"] = airRate(value), at()
 	case "RX", "TX":
 		if m := airPackets.FindStringSubmatch(value); m != nil {

@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -66,7 +66,8 @@ var looseLines = []looseLine{
 		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |` +
 		`link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
-		`systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
+		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
+		`firmware crashed!|` +
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
@@ -75,7 +76,7 @@ var looseLines = []looseLine{
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph",
 			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
-			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
+			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
@@ -105,7 +106,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
-		`packets collapsed in|packet receive errors|receive buffer errors|` +
+		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top",
@@ -203,12 +204,16 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
 		[]string{"handshake tim", "SSL connection", "CQ creation"}},
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
-	{facts.LookupFailed, "dmesg", []string{":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
+	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "S/N"}},
+	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
+	{facts.LostPeerForm, "dmesg", []string{"retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests"}},
+	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
+	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^;; Query time: \d+ msec|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
-		[]string{"time_", "Query time", "haproxy["}},
+		`^;; Query time: \d+ msec|average recursion processing time \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
+		[]string{"time_", "Query time", "processing time", "haproxy["}},
 	{facts.BalancerLine, "curl", []string{"Z "}},
 	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
 	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
@@ -229,6 +234,8 @@ var looseLines = []looseLine{
 		[]string{"load: ", "Latency: ", "Packet Loss", "jitter", "Hosted by", "speedtest.net"}},
 	{regexp.MustCompile(`^\s*(?:Laser|Module|Rece?i?ve?r) (?:signal|bias|output|rx|temperature|voltage)[\w ]*?(?:\(Channel \d+\))?\s+: ` +
 		`(?:On$|Off$|-?[0-9.]+ )`), "ethtool -m " + facts.UnnamedLink, []string{"Laser ", "Module ", "Rec", "Rcv"}},
+	{regexp.MustCompile(`^\{"type":"result",.*"ping":\{`), "speedtest", []string{`"result"`}},
+	{facts.LoadedTestForm, "speedtest", []string{"RTT ", "sent/received", "Ping (ms)", "Mbits/s", "in msec", " capacity: ", " RPM", "Idle Latency", " +"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller|^\s+(?:Subsystem|Kernel driver in use): \S`),
 		"lspci -vv", []string{"Lnk", "Ethernet controller", "Subsystem: ", "driver in use"}},
@@ -292,6 +299,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink, []string{"Supported ports"}},
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
+	{regexp.MustCompile(`^\s*\d+ packets transmitted, \d+ (?:packets )?received, `), "ping", []string{"packets transmitted"}},
 	{regexp.MustCompile(`^\s*\d+ bytes from \S+.*[rs]eq=\d+ (?:ttl|hlim)=\d+ `), "ping", []string{" bytes from "}},
 	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
 		`-Statistik) \S+ \S+:$|` +
@@ -313,8 +321,9 @@ var looseBlocks = []struct {
 		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
-	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
-		[]string{" (on ", "IEEE 802.11"}},
+	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on |` +
+		`^\s*[0-9a-zA-Z:*]{17}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
+		[]string{" (on ", " dBm / ", "ESSID: ", "Survey data", "IEEE 802.11"}},
 	{regexp.MustCompile(`^Client rpc stats:|^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|` +
 		`write):\s+ops/s`),
 		"nfsstat", []string{"Client rpc", " mounted on ", "ops/s"}},
@@ -336,6 +345,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected (to|with) `), "iperf3", []string{" connected "}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
+	{regexp.MustCompile(`^\s*sl +local_address .*\bdrops\s*$`), "/proc/net/udp", []string{"local_address"}},
 	{regexp.MustCompile(`^Inter- *\|`), "/proc/net/dev", []string{"Inter-"}},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts", []string{"CPU0"}},
@@ -355,7 +365,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |` +
 		`UDP )?(?:port )?\d+`), "iperf3",
 		[]string{"Client connecting", "Server listening"}},
-	{regexp.MustCompile(`^\s*Speedtest by Ookla$`), "speedtest", []string{"Ookla"}},
+	{regexp.MustCompile(`^\s*Speedtest by Ookla$|^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d Testing against \S+ `), "speedtest",
+		[]string{"Ookla", "Testing against"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
@@ -369,6 +380,7 @@ var looseBlocks = []struct {
 		`^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
 		[]string{"input", "total in"}},
 	{regexp.MustCompile(`^class \S+ \S*:\S* `), "tc -s class show", []string{"class "}},
+	{regexp.MustCompile(`^filter (?:parent \S+ |dev \S+ \S+ )*protocol \S+ pref `), "tc -s filter show", []string{"filter "}},
 	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
 	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +

@@ -60,7 +60,7 @@ var escapes = strings.NewReplacer(`\r`, "", `\n`, "\n", `\t`, "\t", `\"`, `"`)
 var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
 
 // arrowMark is what points at the line in front of it; behind a command << and < are its input.
-var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|<[-=]{2,}|⟵|←).*$`)
+var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|⟵|←).*$|(\S)[ \t]+<[-=]{2,}.*$`)
 
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
@@ -183,7 +183,7 @@ func unmarked(line string) (rest string, fence bool) {
 		return "", true
 	}
 	if strings.ContainsAny(line, "<⟵←") {
-		line = arrowMark.ReplaceAllString(line, "$1")
+		line = arrowMark.ReplaceAllString(line, "$1$2")
 	}
 	if strings.Contains(line, "**") {
 		line = boldNumber.ReplaceAllString(line, "$1")

@@ -284,7 +284,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
 	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping",
-	"tc -s class show", "sar",
+	"tc -s class show", "tc -s filter show", "sar",
 	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
