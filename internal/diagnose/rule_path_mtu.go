@@ -25,12 +25,9 @@ func pathMTU() Rule {
 				}
 				m := smallerMTU.FindStringSubmatch(told.Text)
 				if m == nil {
-					m = tracedMTU.FindStringSubmatch(told.Text)
-				}
-				if m == nil {
 					continue
 				}
-				from, size := strings.TrimSuffix(m[1]+m[3], ":"), m[2]+m[4]
+				from, size := strings.TrimSuffix(m[1]+m[3]+m[5], ":"), m[2]+m[4]+m[6]
 				how := clampMSS
 				if mtu, _ := strconv.Atoi(size); in.Facts.System != "linux" {
 					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
@@ -70,12 +67,10 @@ const clampMSS = "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -
 const headers = 40
 
 // smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
-// BSDs').
+// BSDs'; tcpdump), and a row of tracepath from which on the path takes less (iputils, tracepath.c).
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)|` +
-	`IP (\S+) > \S+: ICMP \S+ unreachable - need to frag \(mtu (\d{2,5})\)`)
-
-// tracedMTU is a row of tracepath from which on the path takes less (iputils, tracepath.c).
-var tracedMTU = regexp.MustCompile(`^\s*\d+:\s+(\S+) .*\bpmtu (\d{3,5})\b`)
+	`IP (\S+) > \S+: ICMP \S+ unreachable - need to frag \(mtu (\d{2,5})\)|` +
+	`^\s*\d+:\s+(\S+) .*\bpmtu (\d{3,5})\b`)
 
 // ownMTU is what ping of Linux says of a packet that its own host does not send: larger than the interface's MTU, or than
 // what the kernel has learned of the path (iputils, ping/ping.c and ping6_common.c).

@@ -112,25 +112,9 @@ func (f *Facts) readRequests(t text) error {
 			at, found = nil, true
 			continue
 		}
-		if m := recursionTime.FindStringSubmatch(line); m != nil {
-			v, _ := strconv.ParseFloat(m[1], 64) // its form is a number's
-			f.lookupTook(min(v, 1e6), src)
-			at, found = nil, true
-			continue
-		}
-		if m := digTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			f.lookupTook(partSeconds(m[1]), src)
+		if took, ok := lookupLine(line); ok {
+			f.lookupTook(took, src)
 			at, found, lookup = nil, true, 0
-			continue
-		}
-		if m := proxyTime.FindStringSubmatch(line); m != nil {
-			r := RequestTime{Lookup: -1, Queue: partSeconds(m[2] + m[6]), Connect: partSeconds(m[3] + m[7]), Answer: -1,
-				Total: partSeconds(m[5] + m[8]), Server: m[1], State: endState(m[9]), Source: src, End: src}
-			if m[4] != "" {
-				r.Answer = partSeconds(m[4])
-			}
-			f.Requests = append(f.Requests, r)
-			at, found = nil, true
 			continue
 		}
 		m := curlTime.FindStringSubmatch(line)
@@ -143,9 +127,36 @@ func (f *Facts) readRequests(t text) error {
 	return nothingUnless(found)
 }
 
+// lookupLine is the time of a query for a name, in seconds, as dig and unbound tell it.
+func lookupLine(line string) (float64, bool) {
+	if m := recursionTime.FindStringSubmatch(line); m != nil {
+		v, _ := strconv.ParseFloat(m[1], 64) // its form is a number's
+		return min(v, 1e6), true
+	}
+	m := digTime.FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil {
+		return 0, false
+	}
+	return partSeconds(m[1]), true
+}
+
+// proxyLine is a line of HAProxy's log.
+func proxyLine(line string) (RequestTime, bool) {
+	m := proxyTime.FindStringSubmatch(line)
+	if m == nil {
+		return RequestTime{}, false
+	}
+	r := RequestTime{Lookup: -1, Queue: partSeconds(m[2] + m[6]), Connect: partSeconds(m[3] + m[7]), Answer: -1,
+		Total: partSeconds(m[5] + m[8]), Server: m[1], State: endState(m[9])}
+	if m[4] != "" {
+		r.Answer = partSeconds(m[4])
+	}
+	return r, true
+}
+
 // requestLine is a request of which one line tells.
 func requestLine(line string) (r RequestTime, ok bool) {
-	for _, read := range []func(string) (RequestTime, bool){proxyJSON, balancerRequest, loadRequest} {
+	for _, read := range []func(string) (RequestTime, bool){proxyLine, proxyJSON, balancerRequest, loadRequest} {
 		if r, ok = read(line); ok {
 			return r, true
 		}
