@@ -10,7 +10,7 @@ import (
 // alarmedDrops finds alarms of netdata about dropped packets (its health.d/net.conf).
 func alarmedDrops() Rule {
 	return Rule{
-		ID: "drops-alarmed", Title: "A monitor reports dropped packets", Systems: onLinux(), Needs: []string{"messages"},
+		ID: "drops-alarmed", Title: "A monitor reports dropped packets", Needs: []string{"messages"},
 		Severity: Warning,
 		Because: "Outbound drops are those of the interface's own queue, of a TUN device that the program behind it reads too " +
 			"slowly; inbound ones are of a full backlog, or packets that nobody wanted.",

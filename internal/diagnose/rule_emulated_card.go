@@ -5,16 +5,20 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // emulatedCard finds a virtual machine with an imitation of an old card.
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Systems: onLinux(), Needs: []string{"driver *"},
+		Systems: []string{"linux", "freebsd", "openbsd"}, Needs: []string{"linux:driver *", "freebsd:messages", "openbsd:messages"},
 		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
 			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
+			if in.Facts.System != "linux" {
+				return emulatedOnBSD(in.Facts)
+			}
 			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))
 			if !slices.ContainsFunc(shown, virtualProcessor) {
 				return nil
@@ -32,6 +36,27 @@ func emulatedCard() Rule {
 		Quiet: emulatedExample("virtio_net"),
 	}
 }
+
+// emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate.
+func emulatedOnBSD(f *facts.Facts) []Finding {
+	guest, _ := f.Setting("kern.vm_guest")
+	if _, n := matching(f, virtualMachine); n == 0 && (guest == "" || guest == "none") {
+		return nil
+	}
+	lines, n := matching(f, imitatedCard)
+	if n == 0 {
+		return nil
+	}
+	card := imitatedCard.FindStringSubmatch(lines[0].Text)
+	return do("give the virtual machine a paravirtual card (virtio: vtnet, vio; VMware: vmxnet3)",
+		one(card[1], lines, "it is an imitation of an old card (%s) in a virtual machine", card[2]))
+}
+
+var (
+	imitatedCard   = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|8139C\+|Am79C97\d|PCnet)`)
+	virtualMachine = regexp.MustCompile(`(?i)^Hypervisor: Origin|QEMU Virtual CPU|Common KVM processor|vendor (?:QEMU|innotek|VMware)|` +
+		`VBOX |VMware Virtual`)
+)
 
 func virtualProcessor(line string) bool {
 	return strings.HasPrefix(strings.ToLower(line), "flags") && hasWord(line, "hypervisor") || strings.HasPrefix(line,

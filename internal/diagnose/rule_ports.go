@@ -79,7 +79,7 @@ func portFixes(s system.System) []Fix {
 // strace.
 var (
 	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket)\b.*(can(not|'t) assign requested address|` +
-		`eaddrnotavail)`)
+		`eaddrnotavail)|connect\(\) failed for (?:backend|server) \S+ no free ports`)
 	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
 )
 
