@@ -159,3 +159,43 @@ var unsent = regexp.MustCompile(`dpinger.* (\S+): sendto error: (\d{1,3})\b|\bwr
 // unsentFor are the errors of FreeBSD (sys/sys/errno.h) by their numbers.
 var unsentFor = map[string]string{"49": "its own address is gone", "50": "the interface is down",
 	"51": "the network cannot be reached", "64": "the next router does not answer ARP", "65": "there is no route to it"}
+
+// silentSession finds a session of PPP, mostly of an access line (PPPoE), that ended since the other end was silent.
+func silentSession(f *facts.Facts) []Finding {
+	const often = 2
+	lines, n := matching(f, silentPeer)
+	if n == 0 {
+		return nil
+	}
+	found := with(repeated(n, often), one("ppp", lines, "the other end of the line did not answer, so the session ended (%s)",
+		counted(n, "line")))
+	found[0].Because = "Until it stands again nothing passes, and where its address changes all connections are lost."
+	found[0].Confirm = "The modem's log shows at the same time that it lost the line, or its link."
+	return do("look at the modem and its line (its log, its cable); a full upload delays the answers as well: shape a little "+
+		"below the line's rate", found)
+}
+
+// silentPeer is what mpd of FreeBSD's firewalls (fsm.c), pppd (lcp.c) and the kernel of the BSDs (if_spppsubr.c) say.
+var silentPeer = regexp.MustCompile(`LCP: peer not responding to echo|LCP: no reply to (?:[3-9]|\d\d) echo request|` +
+	`No response to \d+ echo-requests|LCP keepalive time(?:out|d out)`)
+
+// foreignGateway finds a next router outside of all networks of its interface (arpresolve, sys/netinet/if_ether.c).
+func foreignGateway(f *facts.Facts) []Finding {
+	lines, n := matching(f, noNeighbour)
+	if n == 0 || f.System != system.FreeBSD {
+		return nil
+	}
+	m := noNeighbour.FindStringSubmatch(lines[0].Text)
+	where := "the interface"
+	if m[2] != "" {
+		where = m[2]
+	}
+	found := one("gateway "+m[1], lines, "packets to it were dropped: it is in no network of %s (%s)", where, counted(n, "line"))
+	found[0].Because = "The route leads to a router that the interface cannot ask for its hardware address."
+	found[0].Confirm = ""
+	const often = 2
+	return with(repeated(n, often), do("ifconfig shows the address and netmask of "+where+", netstat -rn the route: they have to fit; "+
+		"a line that lost its address (DHCP) shows this too", found))
+}
+
+var noNeighbour = regexp.MustCompile(`arpresolve: can't allocate llinfo for ([0-9.]{7,15})(?: on ([a-z][\w.]*))?`)

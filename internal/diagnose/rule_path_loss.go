@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -43,7 +44,8 @@ func pathLoss() Rule {
 						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
-			return append(lossyGateway(in.Facts), unsentProbes(in.Facts)...)
+			return slices.Concat(lossyGateway(in.Facts), unsentProbes(in.Facts), silentSession(in.Facts),
+				foreignGateway(in.Facts))
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),

@@ -99,7 +99,9 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
-		`apinger: (?:ALARM|alarm canceled): `), "dmesg", []string{" latency ", "(Addr:", "apinger: "}},
+		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|No response to \d+ echo-requests|` +
+		`LCP keepalive time|arpresolve: can't allocate llinfo`), "dmesg",
+		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
@@ -116,12 +118,12 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
 		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|` +
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^Hypervisor: Origin = |limit exceeded by uid|out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
 		`overflow))`),
 		"dmesg",
-		[]string{": <", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
+		[]string{": <", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
@@ -154,9 +156,9 @@ var looseLines = []looseLine{
 		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
-		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`),
+		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|receive) buffer size)\b.*no buffer space available)`),
 		"dmesg",
-		[]string{"free ports", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
+		[]string{"free ports", "uffer size", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},

@@ -43,7 +43,7 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
-		`lost tx completion is above|OVER TEMP!!|apinger: |arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
+		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
 
