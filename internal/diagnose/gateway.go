@@ -52,10 +52,16 @@ func lossyGateway(f *facts.Facts) []Finding {
 			"meanwhile, let another address be monitored (Monitor IP of the gateway)"
 	}
 	if down := fallen(f); down != "" {
-		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the link first " +
+		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the " +
+			"link first " +
 			"(cable, port, what is at its other end)"
 	}
-	return do(next, one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line")))
+	found := do(next, one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line")))
+	if address == silent {
+		found[0].Because = "While nothing comes back the firewall takes the way for down: it may end connections, or move to another."
+		found[0].Confirm = "Connections stand still at the times of the alarms."
+	}
+	return found
 }
 
 // slowGateway finds a gateway that the monitor of a firewall called late, and that lost few of its probes.
@@ -122,12 +128,14 @@ func gatewayReport(line string) (r gatewayState, ok bool) {
 
 var (
 	// alert_thread of dpinger.c
-	dpingerAlarm = regexp.MustCompile(`dpinger.* (\S+?):? (Alarm|Clear) latency ([0-9.]{1,12})(us|ms) stddev \S+ loss (\d{1,3})%`)
+	dpingerAlarm = regexp.MustCompile(`dpinger.* (\S+?):? (Alarm|Clear) latency ([0-9.]{1,12})(us|` +
+		`ms) stddev \S+ loss (\d{1,3})%`)
 	// rc.gateway_alarm of pfSense, gateway_watcher.php of OPNsense (MONITOR: no gateway is switched)
 	scriptAlarm = regexp.MustCompile(`(?i:alarm|alert|monitor): .*\(Addr: ?(\S+) Alarm: ?([01]|\S+ -> \S+) ` +
 		`RTT: ?([0-9.]{1,12}|~) ?(us|ms)? .*Loss: ?(\d{1,3})(?:\.\d+)? ?%`)
 	// toggle_alarm of apinger.c; both firewalls put the gateway's name before that of the alarm
-	apingerAlarm = regexp.MustCompile(`apinger: (ALARM|alarm canceled): [^(]*\(([^)\s]+)\) +\*\*\* \S*(delay|loss|down) \*\*\*`)
+	apingerAlarm = regexp.MustCompile(`apinger: (ALARM|alarm canceled): [^(]*\(([^)\s]+)\) +\*\*\* \S*(delay|` +
+		`loss|down) \*\*\*`)
 )
 
 // unsentProbes finds what keeps a firewall of FreeBSD's kind from sending to a gateway or a peer: dpinger says only the
@@ -167,11 +175,13 @@ func silentSession(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := with(repeated(n, often), one("ppp", lines, "the other end of the line did not answer, so the session ended (%s)",
+	found := with(repeated(n, often), one("ppp", lines, "the other end of the line did not answer, so the "+
+		"session ended (%s)",
 		counted(n, "line")))
 	found[0].Because = "Until it stands again nothing passes, and where its address changes all connections are lost."
 	found[0].Confirm = "The modem's log shows at the same time that it lost the line, or its link."
-	return do("look at the modem and its line (its log, its cable); a full upload delays the answers as well: shape a little "+
+	return do("look at the modem and its line (its log, its cable); a full upload delays the answers as well: "+
+		"shape a little "+
 		"below the line's rate", found)
 }
 
@@ -190,11 +200,13 @@ func foreignGateway(f *facts.Facts) []Finding {
 	if m[2] != "" {
 		where = m[2]
 	}
-	found := one("gateway "+m[1], lines, "packets to it were dropped: it is in no network of %s (%s)", where, counted(n, "line"))
+	found := one("gateway "+m[1], lines, "packets to it were dropped: it is in no network of %s (%s)", where,
+		counted(n, "line"))
 	found[0].Because = "The route leads to a router that the interface cannot ask for its hardware address."
 	found[0].Confirm = ""
 	const often = 2
-	return with(repeated(n, often), do("ifconfig shows the address and netmask of "+where+", netstat -rn the route: they have to fit; "+
+	return with(repeated(n, often), do("ifconfig shows the address and netmask of "+where+", netstat -rn the "+
+		"route: they have to fit; "+
 		"a line that lost its address (DHCP) shows this too", found))
 }
 

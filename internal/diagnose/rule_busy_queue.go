@@ -13,7 +13,8 @@ import (
 // busyQueue finds a card of which one of several queues takes all interrupts.
 func busyQueue() Rule {
 	return Rule{
-		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(), Needs: []string{"interrupts|settings"},
+		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(),
+		Needs:    []string{"interrupts|settings"},
 		Severity: Info,
 		Because: "The card spreads flows by their addresses and ports: what has none for it, as PPPoE, GRE and other " +
 			"tunnels, comes into one queue and so to one core.",
@@ -78,7 +79,8 @@ func busyByPackets(f *facts.Facts) (out []Finding) {
 			}
 		}
 		if l.queues >= 2 && l.most >= many && float64(l.most) >= 0.95*float64(l.all) {
-			out = append(out, do(queueAction, one(n.Name, []facts.Source{l.busiest.Source}, "one of %d queues took %.0f%% of the packets",
+			out = append(out, do(queueAction, one(n.Name, []facts.Source{l.busiest.Source}, "one of %d queues "+
+				"took %.0f%% of the packets",
 				l.queues, 100*float64(l.most)/float64(l.all)))...)
 		}
 	}

@@ -61,7 +61,9 @@ func coreShownAlone(f *facts.Facts) []Finding {
 	if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 {
 		return nil
 	}
-	return with(Warning, do("show all cores (top -SHP): where the others idle, spread the queues' interrupts over them; where all are "+
-		"full, less work for each packet or a faster machine helps", one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
+	return with(Warning, do("show all cores (top -SHP): where the others idle, spread the queues' interrupts "+
+		"over them; where all are "+
+		"full, less work for each packet or a faster machine helps", one(fmt.Sprintf("CPU %d", p.ID),
+		[]facts.Source{p.Source},
 		"%.0f%% of its time in interrupts while it was observed, the other cores were not shown", 100*p.Interrupt)))
 }

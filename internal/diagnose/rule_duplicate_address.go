@@ -38,7 +38,8 @@ func flappingAddress(f *facts.Facts) (out []Finding) {
 		src := f.Line("dmesg", i+1)
 		seen[m[1]]++
 		if back, ok := moves[m[1]+" "+m[3]+" "+m[2]]; ok {
-			found := do("find both hosts by the hardware addresses in the messages; one with two cards in one network answers "+
+			found := do("find both hosts by the hardware addresses in the messages; one with two cards in one "+
+				"network answers "+
 				"for both as well", one(m[1], []facts.Source{back, src}, "the kernel saw the address at %s and at %s, in turns",
 				m[2], m[3]))
 			if seen[m[1]] >= often {

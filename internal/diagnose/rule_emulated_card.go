@@ -12,7 +12,8 @@ import (
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Systems: []string{"linux", "freebsd", "openbsd"}, Needs: []string{"linux:driver *", "freebsd:messages", "openbsd:messages"},
+		Systems: []string{"linux", "freebsd", "openbsd"}, Needs: []string{"linux:driver *", "freebsd:messages",
+			"openbsd:messages"},
 		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
 			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
@@ -53,8 +54,10 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 }
 
 var (
-	imitatedCard   = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|8139C\+|Am79C97\d|PCnet)`)
-	virtualMachine = regexp.MustCompile(`(?i)^Hypervisor: Origin|QEMU Virtual CPU|Common KVM processor|vendor (?:QEMU|innotek|VMware)|` +
+	imitatedCard = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|` +
+		`8139C\+|Am79C97\d|PCnet)`)
+	virtualMachine = regexp.MustCompile(`(?i)^Hypervisor: Origin|QEMU Virtual CPU|Common KVM processor|` +
+		`vendor (?:QEMU|innotek|VMware)|` +
 		`VBOX |VMware Virtual`)
 )
 

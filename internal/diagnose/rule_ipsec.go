@@ -56,21 +56,27 @@ const leastOfIPsec = 100
 func ipsecReasons() []ipsecReason {
 	return slices.Concat([]ipsecReason{
 		{"Xfrm.XfrmInStateSeqError", "packets came out of order by more than the replay window, or twice",
-			"widen the window of both ends (strongSwan: replay_window = 1024 of the child; ip xfrm: replay-window), and look for what " +
+			"widen the window of both ends (strongSwan: replay_window = 1024 of the child; ip xfrm: " +
+				"replay-window), and look for what " +
 				"reorders them: several paths, or several processors that encrypt"},
 		{"Xfrm.XfrmInStateProtoError", "packets did not pass the check of their contents",
-			"compare the algorithms and lengths of both ends (sha256 of 96 or 128 bits), and look for what changes packets on the way"},
+			"compare the algorithms and lengths of both ends (sha256 of 96 or 128 bits), and look for what " +
+				"changes packets on the way"},
 		{"Xfrm.XfrmInNoStates", "packets came for an association that this end does not have",
-			"compare ip xfrm state of both ends: one forgot an association that the other still uses; let dead peer detection end it"},
+			"compare ip xfrm state of both ends: one forgot an association that the other still uses; let dead " +
+				"peer detection end it"},
 		{"Xfrm.XfrmInTmplMismatch", "packets came that the policy does not expect in this way",
 			"compare the selectors and modes of both ends (ip xfrm policy)"},
-		{"Xfrm.XfrmInNoPols", "packets came for which there is no policy", "compare the selectors of both ends (ip xfrm policy)"},
+		{"Xfrm.XfrmInNoPols", "packets came for which there is no policy", "compare the selectors of both ends " +
+			"(ip xfrm policy)"},
 		{"Xfrm.XfrmOutNoStates", "packets were to be sent before an association stood",
 			"look at the log of the key exchange for associations that end or fail; start them with the tunnel, not with its traffic"},
-		{"Xfrm.XfrmInBufferError", "there was no buffer for what came", "look at the memory, and raise net.core.netdev_max_backlog"},
+		{"Xfrm.XfrmInBufferError", "there was no buffer for what came", "look at the memory, and raise " +
+			"net.core.netdev_max_backlog"},
 	}, ipsecReasonsOfBSD("esp"), ipsecReasonsOfBSD("ah"), []ipsecReason{
 		{"ipsec.outbound_packet_failed_due_to_insufficient_memory", "there was no memory for what was to be sent",
-			"look at netstat -m for denied requests, and whether the encryption keeps up: top -SH, AES-GCM that the processor computes"},
+			"look at netstat -m for denied requests, and whether the encryption keeps up: top -SH, AES-GCM that " +
+				"the processor computes"},
 		{"ipsec.inbound_packet_failed_due_to_insufficient_memory", "there was no memory for what came",
 			"look at netstat -m for denied requests"},
 		{"ipsec.outbound_packet_with_no_sa_available", "packets were to be sent before an association stood",
@@ -84,16 +90,19 @@ type ipsecReason struct{ counter, said, action string }
 // of a protocol.
 func ipsecReasonsOfBSD(protocol string) (all []ipsecReason) {
 	const replayed, widen = "packets came out of order by more than the replay window, or twice",
-		"widen the window of both ends, and look for what reorders them: several paths, or several processors that encrypt"
+		"widen the window of both ends, and look for what reorders them: several paths, or several processors " +
+			"that encrypt"
 	const forged, compare = "packets did not pass the check of their contents",
 		"compare the algorithms and lengths of both ends, and look for what changes packets on the way"
 	const unknown, end = "packets came for an association that this end does not have",
-		"compare the associations of both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one forgot an association that the " +
+		"compare the associations of both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one forgot an " +
+			"association that the " +
 			"other still uses; let dead peer detection end it"
 	const full, faster = "the queue of what was to be sent was full", "see whether the encryption keeps up (top -SH)"
 	for _, r := range []ipsecReason{{"possible_replay_packet_detected", replayed, widen},
 		{"possibly_replayed_packet_received", replayed, widen},
-		{"packet_dropped_bad_authentication_detected", forged, compare}, {"packet_that_failed_verification_received", forged, compare},
+		{"packet_dropped_bad_authentication_detected", forged, compare},
+		{"packet_that_failed_verification_received", forged, compare},
 		{"packet_dropped_no_tdb", unknown, end}, {"packet_for_which_no_tdb_was_found", unknown, end},
 		{"packet_dropped_queue_full", full, faster}, {"packet_were_dropped_due_to_full_output_queue", full, faster}} {
 		all = append(all, ipsecReason{protocol + "." + r.counter, r.said, r.action})

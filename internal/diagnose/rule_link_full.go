@@ -15,7 +15,8 @@ const fullShare = 0.9
 // linkFull finds a link that carries all it can.
 func linkFull() Rule {
 	return Rule{
-		ID: "link-full", Title: "A link carries all that it can", Needs: []string{"linux:activity|alarms", "freebsd:interface rates|interface traffic|alarms",
+		ID: "link-full", Title: "A link carries all that it can", Needs: []string{"linux:activity|alarms",
+			"freebsd:interface rates|interface traffic|alarms",
 			"openbsd:interface rates|alarms"},
 		Severity: Warning,
 		Because:  "More than its rate does not fit: what exceeds it waits in queues, and is then dropped.",
@@ -24,7 +25,8 @@ func linkFull() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				used := float64(n.Counters["link.ifutil"].Value) / 100
-				for _, way := range []struct{ counter, verb string }{{"link.rx_bytes", "receives"}, {"link.tx_bytes", "sends"},
+				for _, way := range []struct{ counter, verb string }{{"link.rx_bytes", "receives"},
+					{"link.tx_bytes", "sends"},
 					{"netstat.Ibytes", "receives"}, {"netstat.Obytes", "sends"}} {
 					c := n.Counters[way.counter]
 					if c.Rate == nil || !physical(n) {

@@ -13,7 +13,8 @@ import (
 func mtuMismatch() Rule {
 	return Rule{
 		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs",
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages|ifconfig"}, Severity: Warning, Settings: []string{"link:mtu"},
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages|ifconfig"},
+		Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish silently.",
 		Check: func(in Input) (out []Finding) {
 			ofBSD := in.Facts.System == "freebsd"

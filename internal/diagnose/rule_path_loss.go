@@ -19,7 +19,8 @@ const (
 // pathLoss finds probes of ping and mtr that did not come back from the end of a path.
 func pathLoss() Rule {
 	return Rule{
-		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"path|round trips|speed tests|messages"}, Severity: Warning,
+		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"path|round trips|speed " +
+			"tests|messages"}, Severity: Warning,
 		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
 			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
 		Confirm: "TCP on this path sends segments again at about this share (ss -ti, iperf3's Retr).",

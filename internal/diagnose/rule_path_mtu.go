@@ -28,7 +28,8 @@ func pathMTU() Rule {
 					continue
 				}
 				mtu, _ := strconv.Atoi(m[2])
-				return decisive(do("clamp the MSS where packets are forwarded ("+clampedMSS(in.Facts.System, mtu-headers)+"), and let ICMP \"fragmentation "+
+				return decisive(do("clamp the MSS where packets are forwarded ("+clampedMSS(in.Facts.System,
+					mtu-headers)+"), and let ICMP \"fragmentation "+
 					"needed\" pass",
 					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2])))
 			}

@@ -21,7 +21,8 @@ func transmitTimeout() Rule {
 				{"rtl_eriar_cond == 1 (loop"},
 				{"appears to be hung!"},
 				{": watchdog: head "}, {"lost tx completion is above"}, // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
-				{"desc avail = ", "pidx = "}, {": trigger reset is on"}, {"ena admin queue is not in running state"}} { // ena of FreeBSD
+				{"desc avail = ", "pidx = "}, {": trigger reset is on"}, {"ena admin queue is not in running " +
+					"state"}} { // ena of FreeBSD
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if name := firstGroup(hungCard, lines[0].Text); name != "" {

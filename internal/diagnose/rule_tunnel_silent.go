@@ -11,7 +11,8 @@ import (
 // tunnelSilent finds peers of WireGuard that never answered.
 func tunnelSilent() Rule {
 	return Rule{
-		ID: "tunnel-silent", Title: "A peer of WireGuard does not answer", Needs: []string{"wireguard|messages"}, Severity: Warning,
+		ID: "tunnel-silent", Title: "A peer of WireGuard does not answer",
+		Needs: []string{"wireguard|messages"}, Severity: Warning,
 		Because: "Handshakes go out and nothing comes back: the peer is off, its UDP port is not open on the way, or a key " +
 			"does not fit.",
 		Confirm: "tcpdump -ni any udp port 51820 at the peer shows whether they arrive.",

@@ -244,7 +244,8 @@ func linuxPathCollectors() []collector {
 // pathCollectors are those of tools and programs that every system has.
 func pathCollectors() []collector {
 	list := []collector{
-		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
+		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded,
+			area:  Connections,
 			shown: "what `speedtest` and `speedtest-cli` printed", files: `^speedtest(-cli)?( .*)?$`,
 			typed: `^python[23]? .*speedtest\S*.*$`},
 		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,

@@ -8,7 +8,8 @@ import (
 
 // ifstatRow is a direction of an interface in systat -ifstat of FreeBSD (usr.bin/systat/ifstat.c): its rate now, the
 // highest, and the sum; the row of what is sent has no name.
-var ifstatRow = regexp.MustCompile(`^\s*(?:([a-z]\w*)\s+(in)|(out))\s+([0-9.]{1,12}) ([KMG]?)(B|b)/s\s+[0-9.]+ [KMG]?[Bb]/s\s`)
+var ifstatRow = regexp.MustCompile(`^\s*(?:([a-z]\w*)\s+(in)|(out))\s+([0-9.]{1,12}) ([KMG]?)(B|` +
+	`b)/s\s+[0-9.]+ [KMG]?[Bb]/s\s`)
 
 // readIfstat reads systat -ifstat; the last page counts. Its thousands may be of 1024: at least this many bytes passed.
 func (f *Facts) readIfstat(t text) error {
@@ -34,7 +35,8 @@ func (f *Facts) readIfstat(t text) error {
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}
 		}
-		n.Counters["netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]]] = Counter{Value: uint64(v), Rate: &v, Over: 1,
+		n.Counters["netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]]] = Counter{Value: uint64(v),
+			Rate: &v, Over: 1,
 			Partial: true, Source: src}
 		found = true
 	}

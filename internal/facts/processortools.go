@@ -169,7 +169,8 @@ func (f *Facts) readTop(t text) error {
 // ksoftirqd/3", and programs that carry the packets of a tunnel in one thread.
 var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
 	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)|` +
-	`^ *\d+ +(?:root|\d+) +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$|` +
+	`^ *\d+ +(?:root|\d+) +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|` +
+	`softnet\d*)$|` +
 	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (` + TunnelPrograms + `)$`)
 
 // TunnelPrograms are the programs that carry the packets of a tunnel in one thread, as a regular expression.

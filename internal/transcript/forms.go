@@ -99,7 +99,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
-		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|No response to \d+ echo-requests|` +
+		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
+		`No response to \d+ echo-requests|` +
 		`LCP keepalive time|arpresolve: can't allocate llinfo`), "dmesg",
 		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
@@ -118,7 +119,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
 		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^Hypervisor: Origin = |limit exceeded by uid|out of swap space|` +
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^Hypervisor: Origin = |limit exceeded by uid|` +
+		`out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
 		`overflow))`),
@@ -132,7 +134,8 @@ var looseLines = []looseLine{
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
 		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg",
-		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
+		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog",
+			"PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
@@ -154,11 +157,14 @@ var looseLines = []looseLine{
 		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
 		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
-		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
+		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
+		`TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
-		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|receive) buffer size)\b.*no buffer space available)`),
+		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
+		`receive) buffer size)\b.*no buffer space available)`),
 		"dmesg",
-		[]string{"free ports", "uffer size", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
+		[]string{"free ports", "uffer size", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced",
+			"suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
@@ -318,7 +324,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a",
 		[]string{": flags=", "Link encap:", "Lien encap:", "do Link:"}},
-	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
+	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
+		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
 		[]string{"p:", "pExt:", "6:", "ipsec:", "ah:", "pfsync:", "state:"}},
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},

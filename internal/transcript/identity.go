@@ -43,7 +43,8 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
-		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
+		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
 
@@ -57,8 +58,10 @@ var strongMarks = []struct {
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
 		`mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|^TCP connection count by state:|^kern\.ipc\.maxsockbuf|` +
-		`^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:|^\s*(?:net\.isr\.|net\.link\.|kern\.ipc\.|net\.inet\.tcp\.(?:tso|cc\.|hostcache|` +
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|` +
+		`^TCP connection count by state:|^kern\.ipc\.maxsockbuf|` +
+		`^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:|^\s*(?:net\.isr\.|net\.link\.|kern\.ipc\.|` +
+		`net\.inet\.tcp\.(?:tso|cc\.|hostcache|` +
 		`(?:send|recv)(?:buf_|space)|delayed_ack|syncookies|msl)|net\.inet\.ip\.(?:intr_queue|portrange\.))`),
 		system.FreeBSD},
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |` +

@@ -260,30 +260,6 @@ func (o outputs) take(part section) {
 	}
 }
 
-// takeSeveral takes what several commands of one line printed, where their outputs consist of lines that stand for
-// themselves: the readers of each find theirs.
-func (o outputs) takeSeveral(part section) bool {
-	const most = 8
-	commands := map[string]string{}
-	for i, c := range strings.SplitN(strings.ReplaceAll(part.line, "&&", ";"), ";", most) {
-		if i == 0 {
-			c = part.command // without its prompt
-		}
-		name := typedOutput(strings.TrimSpace(c))
-		if !isOfCounters(name) && name != "pfctl -sm" {
-			return false
-		}
-		commands[name] = c
-	}
-	if len(commands) < 2 {
-		return false
-	}
-	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		o.add(name, commands[name], strings.Join(part.lines, "\n"), part.at())
-	}
-	return true
-}
-
 // takeFollowing keeps the outputs that stand without a prompt, after an empty
 // line, behind that of a command, and returns what is before them.
 func (o outputs) takeFollowing(name string, p passage) passage {
