@@ -101,8 +101,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
 		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
 		`No response to \d+ echo-requests|` +
-		`LCP keepalive time|arpresolve: can't allocate llinfo`), "dmesg",
-		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve"}},
+		`LCP keepalive time|arpresolve: can't allocate llinfo|does not support NS_MOREFRAG`), "dmesg",
+		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve", "NS_MOREFRAG"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},

@@ -278,15 +278,16 @@ func (p *Posted) understoodBy() string {
 	return best
 }
 
-// systemNames are the names by which people call what they run.
+// systemNames are the names by which people call what they run; in the name of a host or of an initiator
+// (iqn.1993-08.org.debian) they say nothing.
 var systemNames = []struct {
 	form   *regexp.Regexp
 	system string
 }{
-	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|` +
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|` +
 		`hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])open ?bsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
 		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
 }
 
