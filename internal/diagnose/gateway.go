@@ -203,7 +203,7 @@ func foreignGateway(f *facts.Facts) []Finding {
 	found := one("gateway "+m[1], lines, "packets to it were dropped: it is in no network of %s (%s)", where,
 		counted(n, "line"))
 	found[0].Because = "The route leads to a router that the interface cannot ask for its hardware address."
-	found[0].Confirm = ""
+	found[0].Confirm = "The messages stop when address, netmask and route fit."
 	const often = 2
 	return with(repeated(n, often), do("ifconfig shows the address and netmask of "+where+", netstat -rn the "+
 		"route: they have to fit; "+

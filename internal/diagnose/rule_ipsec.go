@@ -90,8 +90,8 @@ type ipsecReason struct{ counter, said, action string }
 // of a protocol.
 func ipsecReasonsOfBSD(protocol string) (all []ipsecReason) {
 	const replayed, widen = "packets came out of order by more than the replay window, or twice",
-		"widen the window of both ends (strongSwan: replay_window = 1024 of the child), and look for what reorders them: several paths, or several processors " +
-			"that encrypt"
+		"widen the window of both ends (strongSwan: replay_window = 1024 of the child), and look for what reorders " +
+			"them: several paths, or several processors that encrypt"
 	const forged, compare = "packets did not pass the check of their contents",
 		"compare the algorithms and lengths of both ends, and look for what changes packets on the way"
 	const unknown, end = "packets came for an association that this end does not have",
