@@ -90,6 +90,7 @@ var instead = map[string][]string{"aspm-loss": {"ring-drops"}, "ring-below-maxim
 	"listen-overflow": {"syn-queue-overflow"}, "half-duplex": {"duplex-mismatch", "slow-link"},
 	"flow-control-mixed-speeds": {"slow-link"},
 	"link-errors":               {"counted-losses"},
+	"cpu-saturated":             {"core-saturated"}, // one processor alone is shown
 	"ring-drops":                {"counted-losses"}, // by its name alone, without the heading that tells the card
 	"one-receive-queue":         {"setting-harmful"}, "window-below-path": {"setting-harmful"}}
 

@@ -37,7 +37,8 @@ func sends(s string) bool {
 
 // ringDrop tells packets that found no descriptor or no room in the card.
 func ringDrop(s string) bool {
-	if slices.Contains(ringDropNames(), s) {
+	// ixl counts below the name of its function; vtnet names the drops of a queue so
+	if slices.Contains(ringDropNames(), strings.TrimPrefix(s, "pf.")) || strings.HasSuffix(s, ".iqdrops") {
 		return true
 	}
 	if !ofReceiving(s) || holdsAny(s, "irq", "xdp", "csum", "tls", "ipsec", "macsec", "ktls", "cache", "recycle",
@@ -58,7 +59,7 @@ func ringDropNames() []string {
 		"mac_stats.recv_no_buff", "recv_no_buff", "rx_total_ring_discards", "rx_bg0_frames_dropped",
 		"rx_bg1_frames_dropped", "[hw] rx nobuffer discards",
 		"rbuf_ovflow_cnt", "indroppeddma", "rxbds_empty", "rx_drops.nic", "rx_dropped.nic", "ieee_rx_macerr",
-		"rx_ov_rrd", "rx_ov_rxf", "rx_resource_errors"}
+		"rx_ov_rrd", "rx_ov_rxf", "rx_resource_errors", "com_no_buffers", "stats.nomorerxbds"} // bce, bge of FreeBSD
 }
 
 // damagedFrame tells frames damaged on the wire.

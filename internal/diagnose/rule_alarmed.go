@@ -38,7 +38,7 @@ var alarmTexts = []struct {
 // node_exporter's mixin (alerts/alerts.libsonnet).
 func alarmedDrops() Rule {
 	return Rule{
-		ID: "drops-alarmed", Title: "A monitor reports dropped packets", Systems: onLinux(), Needs: []string{"alarms"},
+		ID: "drops-alarmed", Title: "A monitor reports dropped packets", Needs: []string{"alarms"},
 		Severity: Warning,
 		Because: "Outbound drops are those of the interface's own queue, of a TUN device that the program behind it reads too " +
 			"slowly; inbound ones are of a full backlog, or packets that nobody wanted.",

@@ -53,7 +53,7 @@ func connectLate(f *facts.Facts) []Finding {
 // proxyQueue finds requests that waited in a proxy for a free server.
 func proxyQueue() Rule {
 	return Rule{
-		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server", Systems: onLinux(),
+		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server",
 		Needs: []string{"requests|server statistics"}, Severity: Warning,
 		Because: "HAProxy keeps requests back while each server has as many as its maxconn allows: the servers are too few or " +
 			"too slow, or maxconn is low.",
@@ -106,7 +106,7 @@ func proxyExample(times string) string {
 // answerSlow finds requests that waited for the program at the other end.
 func answerSlow() Rule {
 	return Rule{
-		ID: "answer-slow", Title: "Requests wait for the server's answer", Systems: onLinux(),
+		ID: "answer-slow", Title: "Requests wait for the server's answer",
 		Needs: []string{"requests|messages"}, Severity: Warning,
 		Because: "The connection stood and the request was sent: the program computes, waits for another one such as a " +
 			"database, or has no worker free. The network is to blame only where its answer is sent and does not arrive.",
@@ -165,7 +165,7 @@ func endedBy(f *facts.Facts, state, said string) []Finding {
 // nameServersSilent finds what programs say of name servers that do not answer.
 func nameServersSilent() Rule {
 	return Rule{
-		ID: "name-servers-silent", Title: "Name servers do not answer", Systems: onLinux(),
+		ID: "name-servers-silent", Title: "Name servers do not answer",
 		Needs: []string{"messages"}, Severity: Warning,
 		Because: "A query or its answer was lost, or the server answers later than the program waits: nothing is sent before " +
 			"the name is known, and each server is waited for in turn.",
@@ -216,7 +216,7 @@ func serversOf(f *facts.Facts) (servers []string) {
 // tlsHandshakeLate finds programs that gave up during the handshake of TLS.
 func tlsHandshakeLate() Rule {
 	return Rule{
-		ID: "tls-handshake-late", Title: "A handshake of TLS did not end in time", Systems: onLinux(),
+		ID: "tls-handshake-late", Title: "A handshake of TLS did not end in time",
 		Needs: []string{"messages"}, Severity: Info,
 		Because: "TCP was connected, so small packets pass. The server's certificate is the first thing that fills whole " +
 			"segments: they are lost where the MTU of a tunnel, an overlay or a cloud is smaller than the host's and nothing " +

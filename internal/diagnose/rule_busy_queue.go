@@ -2,26 +2,25 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // busyQueue finds a card of which one of several queues takes all interrupts.
 func busyQueue() Rule {
 	return Rule{
-		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(), Needs: []string{"interrupts"},
+		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(),
+		Needs:    []string{"interrupts|settings"},
 		Severity: Info,
 		Because: "The card spreads flows by their addresses and ports: what has none for it, as PPPoE, GRE and other " +
 			"tunnels, comes into one queue and so to one core.",
 		Confirm: "One core is full while it is slow (top -SHP), the others idle.",
 		Check: func(in Input) (out []Finding) {
-			type card struct {
-				all, most uint64
-				queues    int
-				busiest   facts.Counter
-			}
-			cards, order := map[string]*card{}, []string(nil)
+			cards, order := map[string]*queueLoad{}, []string(nil)
 			for _, irq := range in.Facts.Interrupts {
 				nic, queue, ok := strings.Cut(irq.Name, ":")
 				if !ok || !strings.HasPrefix(queue, "que") && !strings.HasPrefix(queue, "rx") {
@@ -29,22 +28,20 @@ func busyQueue() Rule {
 				}
 				c := cards[nic]
 				if c == nil {
-					c = &card{}
+					c = &queueLoad{}
 					cards[nic], order = c, append(order, nic)
 				}
-				c.queues++
-				c.all += irq.Total.Value
-				if irq.Total.Value > c.most {
-					c.most, c.busiest = irq.Total.Value, irq.Total
-				}
+				c.add(irq.Total)
 			}
 			for _, nic := range order {
 				const many = 10_000_000
 				if c := cards[nic]; c.queues >= 2 && c.most >= many && float64(c.most) >= 0.95*float64(c.all) {
-					out = append(out, do("for PPPoE and tunnels let netisr spread the packets (net.isr.dispatch=deferred, "+
-						"net.isr.maxthreads=-1); else see whether RSS is on", one(nic, []facts.Source{c.busiest.Source},
+					out = append(out, do(queueAction, one(nic, []facts.Source{c.busiest.Source},
 						"one of %d queues took %.0f%% of the interrupts", c.queues, 100*float64(c.most)/float64(c.all)))...)
 				}
+			}
+			if len(out) == 0 {
+				return busyByPackets(in.Facts)
 			}
 			return out
 		},
@@ -52,6 +49,46 @@ func busyQueue() Rule {
 		Quiet: freebsdExample("vmstat -ia", busyExample(912312312, 712312312)),
 	}
 }
+
+// queueLoad is how the queues of a card share what arrives.
+type queueLoad struct {
+	all, most uint64
+	queues    int
+	busiest   facts.Counter
+}
+
+func (l *queueLoad) add(c facts.Counter) {
+	l.queues++
+	l.all += c.Value
+	if c.Value > l.most {
+		l.most, l.busiest = c.Value, c
+	}
+}
+
+// queuePackets is what drivers of FreeBSD call the packets that a receive queue took.
+var queuePackets = regexp.MustCompile(`^(?:pf\.)?(?:queue_?(?:rx_)?|que|rxq|rxstat)\d+\.(?:rx_packets|packets|ipackets)$`)
+
+// busyByPackets finds a card of which one of several queues took nearly all packets.
+func busyByPackets(f *facts.Facts) (out []Finding) {
+	const many = 10_000_000
+	for i := range f.NICs {
+		n, l := &f.NICs[i], queueLoad{}
+		for _, name := range slices.Sorted(maps.Keys(n.Counters)) {
+			if queuePackets.MatchString(name) {
+				l.add(n.Counters[name])
+			}
+		}
+		if l.queues >= 2 && l.most >= many && float64(l.most) >= 0.95*float64(l.all) {
+			out = append(out, do(queueAction, one(n.Name, []facts.Source{l.busiest.Source}, "one of %d queues "+
+				"took %.0f%% of the packets",
+				l.queues, 100*float64(l.most)/float64(l.all)))...)
+		}
+	}
+	return out
+}
+
+const queueAction = "for PPPoE and tunnels let netisr spread the packets (net.isr.dispatch=deferred, " +
+	"net.isr.maxthreads=-1); else see whether RSS is on"
 
 func busyExample(first, second int) string {
 	return fmt.Sprintf("interrupt                          total       rate\nirq264: igb0:que 0 %20d      "+

@@ -14,6 +14,9 @@ func coreSaturated() Rule {
 		Needs:   []string{"sampled processors"},
 		Because: "Packets wait for that core whatever the others do, so it limits the rate.",
 		Check: func(in Input) (out []Finding) {
+			if alone := coreShownAlone(in.Facts); alone != nil {
+				return alone
+			}
 			var idle float64
 			for _, p := range in.Facts.Processors {
 				idle += p.Idle + p.Nice // which gives way to packets
@@ -47,4 +50,20 @@ func coreSaturated() Rule {
 		Quiet: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\ncpu1 100 0 100 1000 0 0 100 0\n", "second sample",
 			"==> /proc/stat <==\ncpu0 100 0 102 1402 0 0 200 0\ncpu1 100 0 100 1500 0 0 100 0\n"),
 	}
+}
+
+// coreShownAlone finds a full core of which the others were not shown: top -P names a core where there are several.
+func coreShownAlone(f *facts.Facts) []Finding {
+	if len(f.Processors) != 1 || f.System == "linux" || f.Cores == 1 {
+		return nil
+	}
+	p := f.Processors[0]
+	if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 {
+		return nil
+	}
+	return with(Warning, do("show all cores (top -SHP): where the others idle, spread the queues' interrupts "+
+		"over them; where all are "+
+		"full, less work for each packet or a faster machine helps", one(fmt.Sprintf("CPU %d", p.ID),
+		[]facts.Source{p.Source},
+		"%.0f%% of its time in interrupts while it was observed, the other cores were not shown", 100*p.Interrupt)))
 }

@@ -24,8 +24,7 @@ const (
 func delayedRoundTrips() Rule {
 	return Rule{
 		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
-		Needs: []string{"linux:path|round trips|speed tests|messages", "freebsd:round trips|messages",
-			"openbsd:round trips|messages"},
+		Needs: []string{"path|round trips|speed tests|messages"},
 		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
 			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
 		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",

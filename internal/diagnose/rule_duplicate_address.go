@@ -31,22 +31,31 @@ func duplicateAddress() Rule {
 }
 
 // flappingAddress finds an address that goes to and fro between two cards: one that moves once was taken over.
-func flappingAddress(f *facts.Facts) []Finding {
-	moves := map[string]facts.Source{}
+func flappingAddress(f *facts.Facts) (out []Finding) {
+	const often = 3
+	moves, seen := map[string]facts.Source{}, map[string]int{}
 	for i, line := range f.Lines("dmesg") {
 		m := movedAddress.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
 		src := f.Line("dmesg", i+1)
+		seen[m[1]]++
 		if back, ok := moves[m[1]+" "+m[3]+" "+m[2]]; ok {
-			return do("find both hosts by the hardware addresses in the messages; one with two cards in one network answers "+
+			found := do("find both hosts by the hardware addresses in the messages; one with two cards in one "+
+				"network answers "+
 				"for both as well", one(m[1], []facts.Source{back, src}, "the kernel saw the address at %s and at %s, in turns",
 				m[2], m[3]))
+			if seen[m[1]] >= often {
+				return found
+			}
+			if out == nil { // a takeover and its end look so too
+				out = with(Info, found)
+			}
 		}
 		moves[m[1]+" "+m[2]+" "+m[3]] = src
 	}
-	return nil
+	return out
 }
 
 // answeredTwice finds an address for which two cards answer arping, or one that answers though nobody has it yet (-D).

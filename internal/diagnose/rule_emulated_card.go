@@ -12,10 +12,13 @@ import (
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Systems: onLinux(), Needs: []string{"driver *|lspci"},
+		Needs: []string{"linux:driver *|lspci", "freebsd:messages", "openbsd:messages"},
 		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
 			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
+			if in.Facts.System != "linux" {
+				return emulatedOnBSD(in.Facts)
+			}
 			virtual := virtualMachine(in.Facts)
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -32,6 +35,21 @@ func emulatedCard() Rule {
 	}
 }
 
+// emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate.
+func emulatedOnBSD(f *facts.Facts) []Finding {
+	guest, _ := f.Setting("kern.vm_guest")
+	if _, n := matching(f, virtualBoot); n == 0 && (guest == "" || guest == "none") {
+		return nil
+	}
+	lines, n := matching(f, imitatedCard)
+	if n == 0 {
+		return nil
+	}
+	card := imitatedCard.FindStringSubmatch(lines[0].Text)
+	return do("give the virtual machine a paravirtual card (virtio: vtnet, vio; VMware: vmxnet3)",
+		one(card[1], lines, "it is an imitation of an old card (%s) in a virtual machine", card[2]))
+}
+
 // virtualMachine reports whether a processor, the kernel's log or the list of devices is of a virtual machine.
 func virtualMachine(f *facts.Facts) bool {
 	return slices.ContainsFunc(slices.Concat(f.Lines("/proc/cpuinfo"), f.Lines("lscpu")), virtualProcessor) ||
@@ -44,6 +62,13 @@ var (
 		`Microsoft Corporation Virtual)|Subsystem: .*(?:QEMU|VMware|VirtualBox)`)
 	// virtualAddress is an Ethernet address that QEMU's tools, VMware, VirtualBox, Xen or Hyper-V give.
 	virtualAddress = regexp.MustCompile(`(?i)^(?:52:54:00|00:0c:29|00:50:56|00:05:69|08:00:27|00:16:3e|00:15:5d):`)
+	// imitatedCard is an old card that a hypervisor imitates.
+	imitatedCard = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|` +
+		`8139C\+|Am79C97\d|PCnet)`)
+	// virtualBoot is what FreeBSD and OpenBSD say at boot of a hypervisor and its devices.
+	virtualBoot = regexp.MustCompile(`(?i)^Hypervisor: Origin|QEMU Virtual CPU|Common KVM processor|` +
+		`vendor (?:QEMU|innotek|VMware)|` +
+		`VBOX |VMware Virtual`)
 )
 
 func virtualProcessor(line string) bool {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -14,7 +15,9 @@ const fullShare = 0.9
 // linkFull finds a link that carries all it can.
 func linkFull() Rule {
 	return Rule{
-		ID: "link-full", Title: "A link carries all that it can", Systems: onLinux(), Needs: []string{"activity|alarms"},
+		ID: "link-full", Title: "A link carries all that it can", Needs: []string{"linux:activity|alarms",
+			"freebsd:interface rates|interface traffic|alarms",
+			"openbsd:interface rates|alarms"},
 		Severity: Warning,
 		Because:  "More than its rate does not fit: what exceeds it waits in queues, and is then dropped.",
 		Confirm:  "The rate stays there as long as it is slow.",
@@ -22,7 +25,9 @@ func linkFull() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				used := float64(n.Counters["link.ifutil"].Value) / 100
-				for _, way := range []struct{ counter, verb string }{{"link.rx_bytes", "receives"}, {"link.tx_bytes", "sends"}} {
+				for _, way := range []struct{ counter, verb string }{{"link.rx_bytes", "receives"},
+					{"link.tx_bytes", "sends"},
+					{"netstat.Ibytes", "receives"}, {"netstat.Obytes", "sends"}} {
 					c := n.Counters[way.counter]
 					if c.Rate == nil || !physical(n) {
 						continue
@@ -30,6 +35,9 @@ func linkFull() Rule {
 					link := n.Speed
 					if link == 0 && used >= fullShare {
 						link = usualLink(8 * *c.Rate / used)
+					}
+					if link == 0 && gigabitCard(n) {
+						link = units.Gbit
 					}
 					if link == 0 || 8**c.Rate < fullShare*float64(link) {
 						continue
@@ -44,6 +52,12 @@ func linkFull() Rule {
 		Fires: linuxExample("sar", sarExample("119885.43", "98.21")),
 		Quiet: linuxExample("sar", sarExample("19885.43", "16.29")),
 	}
+}
+
+// gigabitCard tells cards of the BSDs that have no faster ports than Gigabit Ethernet's.
+func gigabitCard(n *facts.NIC) bool {
+	return slices.Contains([]string{"em", "igb", "bge", "bce", "msk", "alc", "age", "nfe", "sk"}, n.Driver) &&
+		n.Counters["netstat.Ibytes"].Rate != nil
 }
 
 // alarmedLinks finds interfaces of which a monitor says that they carried nearly their rate for a minute.

@@ -13,16 +13,21 @@ import (
 func mtuMismatch() Rule {
 	return Rule{
 		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs",
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages"}, Severity: Warning, Settings: []string{"link:mtu"},
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages|ifconfig"},
+		Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish silently.",
 		Check: func(in Input) (out []Finding) {
-			if in.Facts.System == "freebsd" {
-				return refusedMember(in.Facts)
+			ofBSD := in.Facts.System == "freebsd"
+			if ofBSD {
+				if out = refusedMember(in.Facts); out != nil {
+					return out
+				}
 			}
 			first := map[string]*facts.NIC{}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if n.Master == "" || !n.Up {
+				master := in.Facts.NIC(n.Master)
+				if n.Master == "" || !n.Up || ofBSD && (master == nil || master.Kind != "bridge") {
 					continue
 				}
 				other := first[n.Master]
@@ -32,6 +37,9 @@ func mtuMismatch() Rule {
 					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source},
 						"%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)...)
 				}
+			}
+			if ofBSD {
+				return out
 			}
 			return append(out, behindSmaller(in.Facts)...)
 		},

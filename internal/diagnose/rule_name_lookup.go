@@ -14,7 +14,7 @@ const slowPart = 0.9
 // nameLookupSlow finds requests that waited for the address of a name.
 func nameLookupSlow() Rule {
 	return Rule{
-		ID: "name-lookup-slow", Title: "Requests wait for the address of a name", Systems: onLinux(),
+		ID: "name-lookup-slow", Title: "Requests wait for the address of a name",
 		Needs: []string{"requests"}, Severity: Warning,
 		Because: "Nothing is sent before the name is known: a resolver answers late or not at all (the next one is asked after " +
 			"5 s), search domains are tried first, or queries are lost.",
@@ -37,7 +37,7 @@ func nameLookupSlow() Rule {
 // connectSlow finds requests that waited for the handshake of TCP.
 func connectSlow() Rule {
 	return Rule{
-		ID: "connect-slow", Title: "Requests wait for the handshake of TCP", Systems: onLinux(),
+		ID: "connect-slow", Title: "Requests wait for the handshake of TCP",
 		Needs: []string{"requests|messages|server statistics"}, Severity: Warning,
 		Because: "A lost SYN, or a lost answer to it, is sent again after 1, 3 and 7 seconds: the listener's queue is full, or a " +
 			"packet filter or the path drops them. Less than a second is a long path or a server that accepts late.",

@@ -43,7 +43,7 @@ var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full\b|Netm
 func netmapUnreadable(f *facts.Facts) []Finding {
 	lines, n := matching(f, netmapPoll)
 	if n == 0 {
-		return nil
+		return netmapJumbo(f)
 	}
 	name := netmapPoll.FindStringSubmatch(lines[0].Text)
 	found := with(Warning, do("take the interface away from the inspection (IPS mode), and look in dmesg for what netmap "+
@@ -56,3 +56,20 @@ func netmapUnreadable(f *facts.Facts) []Finding {
 }
 
 var netmapPoll = regexp.MustCompile(`(?:([a-z][\w.]*)[^\w\s]*: )?(?i:error reading netmap data via polling)(?: from iface '([\w.]+))?`)
+
+// netmapJumbo finds a port that netmap does not open, since its frames take more than one buffer of the card
+// (netmap_buf_size_validate, sys/dev/netmap/netmap.c).
+func netmapJumbo(f *facts.Facts) []Finding {
+	lines, n := matching(f, netmapMTU)
+	if n == 0 {
+		return nil
+	}
+	m := netmapMTU.FindStringSubmatch(lines[0].Text)
+	found := with(Warning, do("give it an MTU that fits into one buffer of 2048 bytes: ifconfig "+m[2]+" mtu 1500",
+		one(m[2], lines, "netmap does not open it with an MTU of %s", m[1])))
+	found[0].Because = "The program that reads it through netmap does not start, or reads nothing."
+	found[0].Confirm = "It starts with the smaller MTU."
+	return found
+}
+
+var netmapMTU = regexp.MustCompile(`large MTU \((\d{4,5})\) needed but ([a-z][\w.]*) does not support NS_MOREFRAG`)

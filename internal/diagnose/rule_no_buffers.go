@@ -34,7 +34,9 @@ func noBuffers() Rule {
 
 // refusedToSend finds what programs say when sendto(2) fails with ENOBUFS.
 func refusedToSend(f *facts.Facts) []Finding {
-	lines, n := matching(f, noBufferSpace)
+	lines, n := logLines(f, func(line string) bool {
+		return noBufferSpace.MatchString(line) && !unsizedRefusal.MatchString(line)
+	})
 	if m, refused := f.Message("sendto", "no buffer space available"); refused {
 		lines, n = []facts.Source{m.Source}, 1
 	}

@@ -80,9 +80,4 @@ var tunnelProgram = regexp.MustCompile(`^(?:` + facts.TunnelPrograms + `)$`)
 var packetThreadName = regexp.MustCompile(`^(?:ksoftirqd/|vhost-)\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
 	`\{if(?:_(?:i(?:o(?:_(?:t(?:qg?)?)?)?)?)?)?$|` +
 	`(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|` +
-	`dummynet|` + cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
-
-// cards are the names of network cards in threads.
-const cards = `(?:em|igb|igc|ix|ixl|ixv|iavf|ice|re|rl|bge|bce|bnxt|cxl|cxgbe?|mce|mlxen|mlx\w+|t\dnex|vmx|vtnet|` +
-	`virtio_pci|hn|ena|xn|axge|axgbe|msk|sk|nfe|age|alc|fxp|xl|dc|sis|vr|vge|bfe|ste|nge|stge|oce|sfxge|qlxgb|` +
-	`qlnx|atlantic|aq)`
+	`dummynet|` + facts.CardDrivers + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + facts.CardDrivers + `\d+)`)

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins.
@@ -20,8 +19,8 @@ const (
 // pathLoss finds probes of ping and mtr that did not come back from the end of a path.
 func pathLoss() Rule {
 	return Rule{
-		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips|speed tests|messages",
-			"freebsd:round trips|messages", "openbsd:round trips|messages"}, Severity: Warning,
+		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"path|round trips|speed " +
+			"tests|messages"}, Severity: Warning,
 		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
 			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
 		Confirm: "TCP on this path sends segments again at about this share (ss -ti, iperf3's Retr).",
@@ -46,7 +45,8 @@ func pathLoss() Rule {
 						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
-			return append(lossyGateway(in.Facts), unsentProbes(in.Facts)...)
+			return slices.Concat(lossyGateway(in.Facts), unsentProbes(in.Facts), silentSession(in.Facts),
+				foreignGateway(in.Facts))
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
@@ -88,38 +88,6 @@ func lossyTrace(t facts.Trace) []Finding {
 	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too",
 		from.Number), found)
 }
-
-// lossyGateway finds a gateway at which the monitor of a firewall loses many of its probes, of about 60 in a minute.
-func lossyGateway(f *facts.Facts) []Finding {
-	const least, gone = 10, 100
-	worst, address := 0, ""
-	lines, n := logLines(f, func(line string) bool {
-		m := gatewayAlarm.FindStringSubmatch(line)
-		if m == nil {
-			return false
-		}
-		share, _ := strconv.Atoi(m[2] + m[4])
-		if share > worst && share < gone {
-			worst, address = share, m[1]+m[3]
-		}
-		return share >= least && share < gone
-	})
-	if n == 0 {
-		return nil
-	}
-	next := "look at the link to it and at what its line carries meanwhile: a full upload loses " +
-		"probes as well as a bad line"
-	if down := fallen(f); down != "" {
-		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the link first " +
-			"(cable, port, what is at its other end)"
-	}
-	return do(next,
-		one("gateway "+address, lines, "its monitor lost %d%% of the probes (alarms in %s)", worst, counted(n, "line")))
-}
-
-// gatewayAlarm is what dpinger of pfSense and OPNsense logs of the address that it probes, and what they make of it.
-var gatewayAlarm = regexp.MustCompile(`dpinger.* (\S+): Alarm latency \S+ stddev \S+ loss (\d{1,3})%|` +
-	`(?i:alarm|alert): .*\(Addr: ?(\S+) Alarm: ?(?:1|\S+ -> \S+) .*Loss: ?(\d{1,3})(?:\.\d)? ?%`)
 
 func traceExample(loss ...string) string {
 	s := "HOST: a                          Loss%   Snt   Last   Avg  Best  Wrst StDev\n" +

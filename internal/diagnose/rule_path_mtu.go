@@ -7,6 +7,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // pathMTU finds routers that told ping, or that tcpdump saw telling, of a smaller MTU.
@@ -28,11 +29,9 @@ func pathMTU() Rule {
 					continue
 				}
 				from, size := strings.TrimSuffix(m[1]+m[3]+m[5], ":"), m[2]+m[4]+m[6]
-				how := clampMSS
-				if mtu, _ := strconv.Atoi(size); in.Facts.System != "linux" {
-					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
-				}
-				return decisive(do("clamp the MSS where packets are forwarded ("+how+"), and let ICMP \"fragmentation "+
+				mtu, _ := strconv.Atoi(size)
+				return decisive(do("clamp the MSS where packets are forwarded ("+clampedMSS(in.Facts.System, mtu-headers)+
+					"), and let ICMP \"fragmentation "+
 					"needed\" pass",
 					one(from, []facts.Source{told.Source}, "it passes on %s bytes at most", size)))
 			}
@@ -62,6 +61,14 @@ func learnedMTU(f *facts.Facts) []Finding {
 
 // clampMSS is the rule that lowers the MSS of forwarded connections to what the route takes.
 const clampMSS = "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+
+// clampedMSS says how the MSS of forwarded connections is lowered on a system.
+func clampedMSS(s system.System, mss int) string {
+	if s == system.Linux {
+		return clampMSS
+	}
+	return fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mss)
+}
 
 // headers are those of IPv4 and TCP, in bytes.
 const headers = 40

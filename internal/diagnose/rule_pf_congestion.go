@@ -17,13 +17,17 @@ func pfCongestion() Rule {
 			"(systat mbufs).",
 		Check: func(in Input) []Finding {
 			refused, made := in.Facts.Counters["pf.congestion"], total(in.Facts, "pf.inserts")
-			if refused.Value == 0 || made == 0 {
+			if refused.Value == 0 {
 				return nil
+			}
+			beside := ""
+			if made > 0 {
+				beside = fmt.Sprintf(", beside %d states made", made)
 			}
 			return lost(refused, made, do("make each packet cheaper (fewer rules, quick ones first), give the host a faster "+
 				"core, or cards with more "+
 				"queues", one("pf", []facts.Source{refused.Source}, "%d packets without a state were dropped "+
-				"under congestion, beside %d states made", refused.Value, made)))
+				"under congestion%s", refused.Value, beside)))
 		},
 		Fires: openbsdExample("pfctl -si", congestionExample(52831120)),
 		Quiet: openbsdExample("pfctl -si", congestionExample(0)),

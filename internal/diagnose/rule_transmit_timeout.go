@@ -39,7 +39,7 @@ func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
 		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
-		": trigger reset is on", "ena admin queue is not in running state", // ena of FreeBSD
+		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }

@@ -9,7 +9,7 @@ import (
 // tunnelRelayed finds peers of Tailscale whose packets a relay carries.
 func tunnelRelayed() Rule {
 	return Rule{
-		ID: "tunnel-relayed", Title: "A tunnel's packets take the way over a relay", Systems: onLinux(),
+		ID: "tunnel-relayed", Title: "A tunnel's packets take the way over a relay",
 		Needs: []string{"tunnels"}, Severity: Warning,
 		Because: "Relays (DERP) carry packets over TCP, share their rate among all users and lengthen the round trip: " +
 			"a direct path between the two ends is much faster.",

@@ -6,7 +6,7 @@ import "github.com/wirerate/wirerate/internal/regexp"
 func tunnelReplay() Rule {
 	return Rule{
 		ID: "tunnel-replay", Title: "A tunnel dropped packets that came out of order or twice", Needs: []string{"messages"},
-		Systems: onLinux(), Severity: Warning,
+		Severity: Warning,
 		Because: "OpenVPN drops a packet whose number it has seen, or that is more than 64 behind the newest: paths of " +
 			"several links, Wi-Fi and some mobile networks reorder or repeat packets. To TCP inside the tunnel it is a loss.",
 		Confirm: "The messages come at the times at which it is slow; with a larger window they become rare.",

@@ -11,7 +11,7 @@ import (
 // tunnelSilent finds peers of tunnels that do not answer.
 func tunnelSilent() Rule {
 	return Rule{
-		ID: "tunnel-silent", Title: "A tunnel's peer does not answer", Systems: onLinux(),
+		ID: "tunnel-silent", Title: "A tunnel's peer does not answer",
 		Needs: []string{"wireguard|messages"}, Severity: Warning,
 		Because: "What this end sends goes out and nothing comes back: the peer is off, its port is not open on the way, a key " +
 			"does not fit, or the path loses packets.",

@@ -211,7 +211,8 @@ const mbufOverhead = 2304.0 / 2048
 const smallerBuffer = "let the program ask for less: OpenBSD has no setting for its limit (SB_MAX in sys/socketvar.h)"
 
 // unsizedRefusal is ENOBUFS of setsockopt(2), as programs say it.
-var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available`)
+var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
+	`receive) buffer size)\b.*no buffer space available`)
 
 var refusedBuffer = regexp.MustCompile(`(?i:failed to sufficiently increase (receive|` +
 	`send) buffer size\W+was: \d+ kiB,\s+` +

@@ -53,7 +53,7 @@ func (f *Facts) cpTimes() {
 func (f *Facts) deviceCounters() {
 	for _, name := range slices.Sorted(maps.Keys(f.Settings)) { // cards of which nothing else was posted
 		if m := cardSetting.FindStringSubmatch(name); m != nil {
-			f.linkOf(m[1]+m[2], "", f.Settings[name].Source)
+			f.linkOf(m[1]+m[2]+m[3]+m[4], "", f.Settings[name].Source)
 		}
 	}
 	for i := range f.NICs {
@@ -74,9 +74,15 @@ func (f *Facts) deviceCounters() {
 	}
 }
 
-// cardSetting finds the network card in a setting that only cards have.
-var cardSetting = regexp.MustCompile(`^dev\.([a-z][a-z0-9]*[a-z])\.(\d+)\.(?:mac_stats|iflib|vstats|pstats|` +
-	`eni_metrics|pf|stats\.[rt]x_)`)
+// cardSetting finds the network card in a setting that only cards have: by what drivers call their counters, or by the
+// name of the driver.
+var cardSetting = regexp.MustCompile(`^dev\.(?:([a-z][a-z0-9]*[a-z])\.(\d+)\.(?:mac_stats|iflib|vstats|pstats|` +
+	`eni_metrics|pf|stats\.[rt]x_)|(` + CardDrivers + `)\.(\d+)\.[a-z])`)
+
+// CardDrivers are the names of network cards of the BSDs, as a regular expression.
+const CardDrivers = `(?:em|igb|igc|ix|ixl|ixv|iavf|ice|re|rl|bge|bce|bnxt|cxl|cxgbe?|mce|mlxen|mlx\w+|t\dnex|vmx|vtnet|` +
+	`virtio_pci|hn|ena|xn|axge|axgbe|msk|sk|nfe|age|alc|fxp|xl|dc|sis|vr|vge|bfe|ste|nge|stge|oce|sfxge|qlxgb|` +
+	`qlnx|atlantic|aq)`
 
 func splitUnit(name string) (driver, unit string) {
 	driver = strings.TrimRight(name, "0123456789")

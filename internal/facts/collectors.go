@@ -76,6 +76,7 @@ func onBSDs() []system.System    { return []system.System{system.FreeBSD, system
 // collectors is the one list of what is read, in the order of reading. ethtoolReaders are those of each interface.
 func collectors() []collector {
 	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), linuxPathCollectors(),
+		pathCollectors(),
 		bsdCollectors(), freebsdCollectors(),
 		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
 }
@@ -224,36 +225,14 @@ func linuxSlowCollectors() []collector {
 	return each(list, onLinux())
 }
 
-// linuxPathCollectors are those of switches, tunnels and requests that nobody is asked for.
+// linuxPathCollectors are those of switches and tunnels that nobody is asked for.
 func linuxPathCollectors() []collector {
 	list := []collector{
-		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
-			shown: "what `speedtest`, `speedtest-cli`, `flent`, `irtt`, `networkQuality` and betterspeedtest.sh printed",
-			files: `^speedtest(-cli)?( .*)?$`,
-			typed: `^python[23]? .*speedtest\S*.*$|^flent .*$|^irtt client .*$|^networkQuality( .*)?$|` +
-				`^(sh |\./)?\S*(betterspeedtest|netperfrunner)\S*( .*)?$`},
-		{part: "modem", op: host.Command(ModemStatus), parse: (*Facts).readModem, when: recorded, area: Connections,
-			shown: "the status of DSL, cable and mobile modems: `dsl_control status`, `xdslctl info --stats`, tables of " +
-				"channels, `mmcli --signal-get`",
-			files: `^modem status$`, typed: `^\S*dsl_control .*$|^(xdslctl|adsl) info.*$|^mmcli .*$|^qmicli .*signal.*$`},
 		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
 			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
 			typed: `^rdma( -\w+)* stat\w*( .*)?$`},
-		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,
-			shown: "alarms of netdata", files: `^netdata alarms$`},
-		{part: "server statistics", op: host.Command(ProgramStats), parse: (*Facts).readProgramStats, when: recorded,
-			area: Totals, shown: "statistics of HAProxy, Envoy, Varnish, memcached, Redis, MySQL, `cpu.stat` of control groups",
-			files: `^server statistics$`},
 		{part: "memory pressure", op: host.Read(PressureOfMemory), parse: (*Facts).readPressure, when: recorded,
 			area: Machine},
-		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
-			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
-		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
-			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracepath`, `tracert`",
-			files: `^(mtr|traceroute6?|tracepath6?|tracert)( .*)?$`},
-		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
-			shown: "times that `curl -w`, `dig`, `time nslookup` and the log of HAProxy show",
-			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "switch threads", op: host.Command("ovs-appctl", "dpif-netdev/pmd-stats-show"), parse: (*Facts).readSwitches,
 			when: recorded, area: CPUs,
 			shown: "`ovs-appctl dpif-netdev/pmd-stats-show` and `pmd-rxq-show`, VPP's `show runtime`",
@@ -265,10 +244,39 @@ func linuxPathCollectors() []collector {
 		{part: "ipsec", op: host.Read("/proc/net/xfrm_stat"), parse: (*Facts).readXfrmStat, when: recorded, area: Totals},
 		{part: "ipsec associations", op: host.Command("ip", "-s", "xfrm", "state"), parse: (*Facts).readXfrmState,
 			when: recorded, area: Connections, files: `^ip( -[sd]+)* x(frm)? s(tate)?( .*)?$`},
+	}
+	return each(list, onLinux())
+}
+
+// pathCollectors are those of tools and programs that every system has.
+func pathCollectors() []collector {
+	list := []collector{
+		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
+			shown: "what `speedtest`, `speedtest-cli`, `flent`, `irtt`, `networkQuality` and betterspeedtest.sh printed",
+			files: `^speedtest(-cli)?( .*)?$`,
+			typed: `^python[23]? .*speedtest\S*.*$|^flent .*$|^irtt client .*$|^networkQuality( .*)?$|` +
+				`^(sh |\./)?\S*(betterspeedtest|netperfrunner)\S*( .*)?$`},
+		{part: "modem", op: host.Command(ModemStatus), parse: (*Facts).readModem, when: recorded, area: Connections,
+			shown: "the status of DSL, cable and mobile modems: `dsl_control status`, `xdslctl info --stats`, tables of " +
+				"channels, `mmcli --signal-get`",
+			files: `^modem status$`, typed: `^\S*dsl_control .*$|^(xdslctl|adsl) info.*$|^mmcli .*$|^qmicli .*signal.*$`},
+		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,
+			shown: "alarms of netdata", files: `^netdata alarms$`},
+		{part: "server statistics", op: host.Command(ProgramStats), parse: (*Facts).readProgramStats, when: recorded,
+			area: Totals, shown: "statistics of HAProxy, Envoy, Varnish, memcached, Redis, MySQL, `cpu.stat` of control groups",
+			files: `^server statistics$`},
+		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
+			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
+		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
+			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracepath`, `tracert`",
+			files: `^(mtr|traceroute6?|tracepath6?|tracert)( .*)?$`},
+		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
+			shown: "times that `curl -w`, `dig`, `time nslookup` and the log of HAProxy show",
+			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
-	return each(list, onLinux())
+	return each(list, system.All())
 }
 
 // bsdCollectors are those of both that come before their own.
@@ -369,6 +377,8 @@ func bsdLateCollectors() []collector {
 	return []collector{
 		{part: "interface rates", on: onBSDs(), op: host.Command("netstat", "-w", "1"), parse: (*Facts).readNetstatRates,
 			when: recorded, area: Interfaces, files: `^netstat( -\S+| [a-z]+\d+)* -[a-zA-Z]*w( ?\d+)?( .*)?$`},
+		{part: "interface traffic", on: onFreeBSD(), op: host.Command("systat", "-ifstat"), parse: (*Facts).readIfstat,
+			when: recorded, area: Interfaces, files: `^systat -?ifstat( .*)?$`},
 		{part: "system activity", on: onBSDs(), op: host.Command("systat", "-vm"), parse: (*Facts).readSystatVM,
 			when: recorded, area: CPUs, files: `^systat( -b)? -?(vm|vmstat)( \d+)?$`},
 		{part: "protocol rates", on: onFreeBSD(), op: host.Command("systat", "-ip"), parse: (*Facts).readSystatIP,

@@ -17,6 +17,9 @@ var pastedSeeds = map[string]string{
 	"ping": "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=80 ms\n" +
 		"1 packets transmitted, 1 received, 0% packet loss, time 0ms\nrtt min/avg/max/mdev = 80.0/80.0/80.0/0.0 ms\n",
 	"vmstat": " r  b   swpd   free us sy id wa st\n 1  0      0 812345  1  1 98  0  0\n 3  0      0 812345 10 25 60  0  5\n",
+	"systat -ifstat": "      Interface           Traffic               Peak                Total\n" +
+		"           igb1  in     91.402 MB/s         93.612 MB/s           12.233 GB\n" +
+		"                 out     2.221 MB/s          3.112 MB/s            1.223 GB\n",
 	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
 		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
 	"ethtool -m eth0": "\tIdentifier                                : 0x03 (SFP)\n\tReceiver signal average optical power     : " +

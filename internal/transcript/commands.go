@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -207,4 +208,28 @@ func (o outputs) takeStatistics(part section) {
 			o.add("/sys/class/net", part.command, folder+line, at)
 		}
 	}
+}
+
+// takeSeveral takes what several commands of one line printed, where their outputs consist of lines that stand for
+// themselves: the readers of each find theirs.
+func (o outputs) takeSeveral(part section) bool {
+	const most = 8
+	commands := map[string]string{}
+	for i, c := range strings.SplitN(strings.ReplaceAll(part.line, "&&", ";"), ";", most) {
+		if i == 0 {
+			c = part.command // without its prompt
+		}
+		name := typedOutput(strings.TrimSpace(c))
+		if !isOfCounters(name) && name != "pfctl -sm" {
+			return false
+		}
+		commands[name] = c
+	}
+	if len(commands) < 2 {
+		return false
+	}
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		o.add(name, commands[name], strings.Join(part.lines, "\n"), part.at())
+	}
+	return true
 }

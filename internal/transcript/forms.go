@@ -92,15 +92,18 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
 		[]string{"mbuf", "requests for"}},
 	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg", nil},
-	{regexp.MustCompile(`^(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
+	{regexp.MustCompile(`^\s*(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
 	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si", []string{"current entries"}},
 	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si",
 		[]string{"able size", "ABLE SIZE", "able Size"}},
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
-	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert): .*\(Addr: ?\S+ Alarm:`), "dmesg",
-		[]string{" latency ", "(Addr:"}},
+	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
+		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
+		`No response to \d+ echo-requests|` +
+		`LCP keepalive time|arpresolve: can't allocate llinfo|does not support NS_MOREFRAG`), "dmesg",
+		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve", "NS_MOREFRAG"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
@@ -119,12 +122,13 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
 		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|` +
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^Hypervisor: Origin = |limit exceeded by uid|` +
+		`out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
 		`overflow))`),
 		"dmesg",
-		[]string{": <", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
+		[]string{": <", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
@@ -132,8 +136,10 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
-		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
-		[]string{"NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
+		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
+		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg",
+		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog",
+			"PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
@@ -155,11 +161,13 @@ var looseLines = []looseLine{
 		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
 		`(?:connect|dial|^\[error\] socket|ConnectException|NoRouteToHostException|a new connection)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
-		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
+		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
-		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`),
+		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
+		`receive) buffer size)\b.*no buffer space available)`),
 		"dmesg",
-		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
+		[]string{"free ports", "uffer size", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced",
+			"suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
@@ -277,7 +285,7 @@ var looseBlocks = []struct {
 	name  string
 	words []string // one of them stands in the line
 }{
-	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +USER(NAME)? +(THR +)?PRI? `), "top",
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? `), "top",
 		[]string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top", []string{"K used"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
@@ -358,7 +366,9 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a",
 		[]string{": flags=", "Link encap:", "Lien encap:", "do Link:"}},
-	{regexp.MustCompile(`^(tcp|udp|ip):$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s", []string{"p:", "pExt:"}},
+	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
+		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
+		[]string{"p:", "pExt:", "6:", "ipsec:", "ah:", "pfsync:", "state:"}},
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
@@ -390,9 +400,11 @@ var looseBlocks = []struct {
 		[]string{"pgpgin/s", "pswpin/s"}},
 	{regexp.MustCompile(`^0*\d+: +(?:[0-9.]+ [KMG]?bit/s|unlimited) +\d+ ms |^q\d+ +\d+ (?:sl\.|KB)`), "ipfw pipe show",
 		[]string{"bit/s", "unlimited", " sl.", " KB"}},
+	{regexp.MustCompile(`^IFACE +(?:RXDELAY +TXDELAY +)?LIVELOCKS `), "systat -b mbufs", []string{"LIVELOCKS"}},
 	{regexp.MustCompile(`^QUEUE +BW\S* +SCH `), "systat -b queues", []string{"QUEUE"}},
 	{regexp.MustCompile(`^Name +Size +Requests +Fail `), "vmstat -m", []string{"Requests"}},
 	{regexp.MustCompile(`^[a-z][a-z0-9]*\d+:\d+:[\w-]+:\d+$`), "kstat", []string{":"}},
+	{regexp.MustCompile(`^\s*Interface +Traffic +Peak +Total`), "systat -ifstat", []string{"Traffic"}},
 	{regexp.MustCompile(`^\s*IP Input +IP Output`), "systat -ip", []string{"IP Input"}},
 	{regexp.MustCompile(`^Proto +Rexmit +OOORCV`), "netstat -an", []string{"Rexmit"}},
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},

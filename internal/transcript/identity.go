@@ -43,7 +43,9 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
-		`lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
+		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
+		"FreeBSD"},
 }
 
 // strongMarks are what one system alone prints, whatever else a text speaks of.
@@ -56,8 +58,12 @@ var strongMarks = []struct {
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
 		`mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|` +
-		`^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|` +
+		`^TCP connection count by state:|^kern\.ipc\.maxsockbuf|` +
+		`^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:|^\s*(?:net\.isr\.|net\.link\.|kern\.ipc\.|` +
+		`net\.inet\.tcp\.(?:tso|cc\.|hostcache|` +
+		`(?:send|recv)(?:buf_|space)|delayed_ack|syncookies|msl)|net\.inet\.ip\.(?:intr_queue|portrange\.))`),
+		system.FreeBSD},
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |` +
 		`SYN cache entries added|^\s*lladdr [0-9a-f]{2}:|ieee80211: (?:nwid|join) |^\s*status: no network$|` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|` +
@@ -272,15 +278,16 @@ func (p *Posted) understoodBy() string {
 	return best
 }
 
-// systemNames are the names by which people call what they run.
+// systemNames are the names by which people call what they run; in the name of a host or of an initiator
+// (iqn.1993-08.org.debian) they say nothing.
 var systemNames = []struct {
 	form   *regexp.Regexp
 	system string
 }{
-	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|` +
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|` +
 		`hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])open ?bsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)(?:^|[^\w.])(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
 		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
 }
 

@@ -232,6 +232,9 @@ func (o outputs) take(part section) {
 		o.takeTool(words, part)
 		return
 	}
+	if o.takeSeveral(part) {
+		return
+	}
 	if name := typedOutput(part.command); name != "" {
 		rest := o.takeFollowing(name, part.passage)
 		body, at := withHead(name, part.command, rest)
