@@ -61,6 +61,7 @@ are located, delays are told one way, and what a box between changed.`,
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
   wirerate inspect --from web1.tar.gz
+  xclip -o | wirerate inspect --from -
   wirerate inspect --from slow.pcapng
   wirerate inspect --from here.pcap --peer there.pcap
   wirerate inspect ssh://web1 --capture eth0 --for 10s tcp port 443
@@ -71,7 +72,7 @@ are located, delays are told one way, and what a box between changed.`,
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
-		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
+		"`capture`, sosreport, folder of outputs, pasted session (- is standard input) or packet capture to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet "+
 		"capture, the other end's")
 	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or "+
@@ -138,7 +139,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 			return err
 		}
 		for _, f := range hosts {
-			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: recorded(name)}
+			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: name == "-" || recorded(name)}
 			q.Proposed, q.ProposedFor = valuesFor(f, path, opt.role)
 			d := q.Answer()
 			if len(hosts) > 1 {
@@ -320,8 +321,16 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 	return all[0], nil
 }
 
-// collectEach reads what collect reads, and each host of a post.
+// collectEach reads what collect reads, each host of a post, and a post from standard input, "-".
 func collectEach(ctx context.Context, env *Env, name string, window time.Duration) ([]*facts.Facts, error) {
+	if name == "-" {
+		data, err := env.read(name, transcript.SessionLimit)
+		if err != nil {
+			return nil, usage(err)
+		}
+		posted, err := transcript.ReadEach(data)
+		return postedFacts("standard input", posted, err)
+	}
 	return collectAll(ctx, env, name, window, transcript.LoadEach)
 }
 
@@ -374,12 +383,18 @@ func recorded(name string) bool {
 
 // collectPosted reads what somebody saved or posted; noCapture says why it is no
 // capture.
-func collectPosted(name string, noCapture error, load loadPosts) (all []*facts.Facts, err error) {
+func collectPosted(name string, noCapture error, load loadPosts) ([]*facts.Facts, error) {
 	posted, err := load(name)
 	switch hidden := strings.HasSuffix(name, "gz"); {
 	case noCapture != nil && (errors.Is(err, transcript.ErrNotText) || errors.Is(err, transcript.ErrNoOutputs) && hidden):
 		return nil, usage(noCapture)
-	case err != nil:
+	}
+	return postedFacts(name, posted, err)
+}
+
+// postedFacts are the facts of each host of a post.
+func postedFacts(name string, posted []transcript.Posted, err error) (all []*facts.Facts, _ error) {
+	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
 	}
 	for i := range posted {

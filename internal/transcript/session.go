@@ -51,6 +51,16 @@ func LoadEach(name string) ([]Posted, error) {
 	return each(all), err
 }
 
+// ReadEach reads a session that is in no file, as LoadEach reads one of a file.
+func ReadEach(data []byte) ([]Posted, error) {
+	text, err := sessionText(data)
+	if err != nil {
+		return nil, err
+	}
+	all, err := LoadHosts(text)
+	return each(all), err
+}
+
 // errNoSystem is returned for outputs of which it cannot be told what system printed them.
 var errNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 
@@ -196,27 +206,28 @@ func (printed) Is(target error) bool { return target == ErrNoOutputs }
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
 
-// sessionLimit bounds a file that is read as a session, in bytes.
-const sessionLimit = 64 << 20
+// SessionLimit bounds what is read as a session, in bytes.
+const SessionLimit = 64 << 20
 
 // loadFile reads a file that is a session, or one output whose command the
 // file's name tells.
 func loadFile(name string) ([]Posted, error) {
-	data, err := input.File(name, sessionLimit)
+	data, err := input.File(name, SessionLimit)
 	if errors.Is(err, syscall.EISDIR) {
 		return nil, ErrNotText
 	}
 	if err != nil {
 		return nil, err
 	}
-	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
-		return nil, ErrNotText
+	text, err := sessionText(data)
+	if err != nil {
+		return nil, err
 	}
-	all, err := LoadHosts(string(data))
+	all, err := LoadHosts(text)
 	if slices.ContainsFunc(all, Posted.known) || typedOutput(fileCommand(name)) == "" {
 		return all, err
 	}
-	named, err := LoadHosts("$ " + fileCommand(name) + "\n" + string(data))
+	named, err := LoadHosts("$ " + fileCommand(name) + "\n" + text)
 	for i := range named { // the line of the command is not the file's
 		for _, r := range named[i].rounds {
 			for _, places := range r.Places {
@@ -230,6 +241,14 @@ func loadFile(name string) ([]Posted, error) {
 		}
 	}
 	return named, err
+}
+
+// sessionText is what was saved as text; ErrNotText where it is none.
+func sessionText(data []byte) (string, error) {
+	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
+		return "", ErrNotText
+	}
+	return string(data), nil
 }
 
 // sortSession sorts the sections of a host into outputs.
