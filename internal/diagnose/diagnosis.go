@@ -143,11 +143,18 @@ func (d Diagnosis) verdict() string {
 	} else {
 		said += fmt.Sprintf("; the lowest known limit is %s at %s", limitWords(b), rate(b.Value)) + d.afterLimit(b)
 	}
-	if n := len(d.Findings); n > 0 {
-		f := d.Findings[0]
+	if i := slices.IndexFunc(d.Findings, ofPath); i >= 0 {
+		f := d.Findings[i]
 		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.said())
 	}
 	return said
+}
+
+// ofPath reports whether a finding is worth a word in the conclusion about a path: the judgement of a setting outside the
+// network is not.
+func ofPath(f Finding) bool {
+	return !strings.HasPrefix(f.Rule, "setting-") || !strings.HasPrefix(f.Subject, "kern") &&
+		!strings.HasPrefix(f.Subject, "vm.") && !strings.HasPrefix(f.Subject, "fs.")
 }
 
 // tested says what a test reached that shows no problem, and what follows from its losses.
