@@ -127,7 +127,7 @@ func (s *scanner) pfNumbers(words []word) {
 	}
 }
 
-// pfLog rejects options of log that there are not (logopt of pfctl's parse.y).
+// pfLog rejects options of log that there are not (logopt of pfctl's parse.y, which knows group on FreeBSD alone).
 func (s *scanner) pfLog(words []word) {
 	for i := 0; i+2 < len(words); i++ {
 		if words[i].text != "log" || words[i].quoted || words[i+1].text != "(" {
@@ -137,6 +137,7 @@ func (s *scanner) pfLog(words []word) {
 			switch w := words[j]; {
 			case w.text == "to":
 				j++
+			case w.text == "group" && s.system != OpenBSD:
 			case w.text != "all" && w.text != "user" && w.text != "matches" && !w.expands:
 				s.reject(w.line, w.span, "log has no option "+w.text+": its options are all, matches, user and to INTERFACE")
 				return

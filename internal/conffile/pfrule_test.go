@@ -51,6 +51,7 @@ func TestPFGrammar(t *testing.T) {
 				"refused 4:11 \"queue\"\nrefused 5:11 \"queue\"\nrefused 6:11 \"queue\"\n"},
 		{"queue main on em0 bandwidth 9M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n"},
 		{"block log (all, to pflog1)\nblock log (al)", "refused 2:12 \"al\"\n", "refused 2:12 \"al\"\n"},
+		{"pass log (user, group)", "refused 1:17 \"group\"\n", ""},
 		{"pass to 192.0.2.300 port 99999\npass to 192.0.2.1/33", "refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n",
 			"refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
 		{"a = em0\nset skip on { lo $a }\npass in on $a\npass in on em1", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n"},

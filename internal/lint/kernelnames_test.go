@@ -50,6 +50,7 @@ func TestLinuxFiles(t *testing.T) {
 		{script, "#!/bin/sh\niptables -A INPUT -m state --state ESTABLISHED,RELATED -j ACCEPT\niptables -A INPUT -p icmp -j DROP\n", ""},
 		{unit, "[Service]\nLimitNOFILE=65536\nCPUQuota=50\n", "bad-value warning with %"},
 		{unit, "[Service]\nNice=-5\nCPUQuota=250%\nLimitMEMLOCK=64M\nLimitCPU=10min:1h\n", ""},
+		{unit, "[Service]\nCPUQuota=500‰\n", ""},
 		{unit, "[Service]\nLimitNPROC=unlimited\n", "bad-value warning LimitNPROC"},
 		{"/etc/systemd/system.conf", "[Manager]\nLimitNOFILE=1048576\n", "unknown-key warning DefaultLimitNOFILE"},
 		{"/etc/systemd/network/a.network", "[Match]\nName=en0\n[Route]\nInitialCongestionWindow=3\n", "below-default warning 10"},

@@ -62,7 +62,8 @@ func unitShare(e conffile.Entry) *finding {
 		return nil
 	}
 	if e.Key == "CPUQuota" {
-		if number, percent := strings.CutSuffix(e.Value, "%"); !percent || strings.Trim(number, "0123456789.") != "" {
+		number := strings.TrimRight(e.Value, "%‰‱") // parse_permyriad_unbounded
+		if number == e.Value || strings.Trim(number, "0123456789.") != "" {
 			return unitIgnores(e, "a percentage of one processor, with %")
 		}
 		return nil

@@ -91,7 +91,8 @@ func (k *checker) smallBurst(e conffile.Entry) *finding {
 	}
 	return &finding{code: "harmful", severity: Warning, value: true, sources: []string{"tc-tbf(8), burst: rate divided by HZ"},
 		message: fmt.Sprintf("%s = %s is too small for %s: at least %.0f bytes", e.Name, e.Value, k.lastRate.text, least),
-		because: "More tokens arrive between two ticks of the clock than the bucket holds, so that the rate is not reached."}
+		because: "More tokens arrive between two ticks of the clock than the bucket holds, so that the rate is not reached; a kernel " +
+			"with high-resolution timers comes nearer to it, at the cost of a timer for every few packets."}
 }
 
 // tcWord is a number with a unit or a word behind it, as for a rate; a plain word such
