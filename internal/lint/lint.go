@@ -232,7 +232,7 @@ func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.Sys
 	switch {
 	case opt.System != "":
 		return []catalog.System{opt.System}
-	case kind == conffile.Other && g.System != "":
+	case (kind == conffile.Other || kind == conffile.YAML) && g.System != "":
 		return []catalog.System{catalog.System(g.System)}
 	case conffile.SystemOf(kind) != "":
 		return []catalog.System{catalog.System(conffile.SystemOf(kind))}
