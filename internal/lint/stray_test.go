@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,5 +102,19 @@ func TestNewerSetting(t *testing.T) {
 	res := Run(load(t), []Input{in}, Options{System: catalog.FreeBSD, Kind: conffile.Sysctl})
 	if len(res.Problems) != 1 || res.Problems[0].Code != "bad-value" || res.Problems[0].Severity != Error {
 		t.Errorf("%v", brief(res))
+	}
+}
+
+// TestGuideToTwoSystems holds that each half of a guide to FreeBSD and OpenBSD is judged for its own system.
+func TestGuideToTwoSystems(t *testing.T) {
+	in := Input{Path: "tune.md", Text: "## FreeBSD\nIn /etc/sysctl.conf:\n```\nkern.ipc.maxsockbuf=67108864\nnet.inet.tcp.recvbuf_inc=65536\n```\n" +
+		"## OpenBSD\nIn /etc/sysctl.conf:\n```\nnet.inet.ip.ifq.maxlen=256\n```\n* kern.ipc.maxsockbuf=67108864\n"}
+	var got []string
+	for _, p := range Run(load(t), []Input{in}, Options{Ignore: []string{"duplicate"}}).Problems {
+		got = append(got, string(p.System)+" "+p.Code+" "+p.Key)
+	}
+	want := []string{"freebsd removed net.inet.tcp.recvbuf_inc", "openbsd below-default net.inet.ip.ifq.maxlen"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
