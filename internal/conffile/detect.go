@@ -53,7 +53,7 @@ func Detect(file string, data []byte) Guess {
 	if g.Kind == "" {
 		return Guess{}
 	}
-	if fixed := SystemOf(g.Kind); fixed != "" {
+	if fixed := SystemOf(g.Kind); fixed != "" && (g.Kind != YAML || g.System == "") {
 		g.System = fixed
 	} else {
 		votes := countVotes(g.Kind, text)
@@ -195,8 +195,8 @@ func fromName(name, text string) Guess {
 		strings.Contains(text, "version:"):
 		return likely(Netplan, Linux)
 	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls")) &&
-		holdsSysctls(text):
-		return likely(YAML, Linux)
+		yamlSystem(text) != "":
+		return likely(YAML, yamlSystem(text))
 	case strings.HasSuffix(name, ".service") && (text == "[" || unitSets.MatchString(text)):
 		return likely(Service, Linux)
 	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
@@ -217,14 +217,6 @@ func isHostnameIf(name string) bool {
 	dev := name[i+len("hostname."):]
 	driver := strings.TrimRight(dev, "0123456789")
 	return driver != "" && driver != dev && strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") == ""
-}
-
-// holdsSysctls reports whether a YAML text sets a sysctl of Linux.
-func holdsSysctls(text string) bool {
-	found := false
-	s := &scanner{src: text, system: Linux, entry: func(Entry) bool { found = true; return false }}
-	s.yaml()
-	return found
 }
 
 // shells are the interpreters whose scripts are read.

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -212,4 +213,53 @@ func GuideSystem(file, text string) System {
 		return system
 	}
 	return ""
+}
+
+// GuidePart is what a guide to several systems says about one of them: the text with the blocks about others blank.
+type GuidePart struct {
+	System System
+	Text   string
+}
+
+// GuideParts returns the parts of a guide that has blocks about FreeBSD and blocks about OpenBSD, nil for others. What
+// no line above gives to a system belongs to the one that most of the text is about, and so does what stands outside
+// of the blocks.
+func GuideParts(file, text string) []GuidePart {
+	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) ||
+		strings.Contains(text, "<tunable>") {
+		return nil
+	}
+	mostly := cmp.Or(GuideSystem(file, text), FreeBSD)
+	blocks := map[System]int{}
+	blank := map[System][]byte{FreeBSD: []byte(text), OpenBSD: []byte(text)}
+	guideBlocks(text, func(b guideBlock) bool {
+		of := cmp.Or(b.system, mostly)
+		blocks[of]++
+		for system, kept := range blank {
+			if of != system {
+				erase(kept[b.from:b.to])
+			}
+		}
+		return true
+	}, func(_, from, to int, _ string) {
+		for system, kept := range blank {
+			if line := text[from:to]; system != mostly && (tableRow.MatchString(line) || columnRow.MatchString(line) ||
+				listedItem.MatchString(line)) {
+				erase(kept[from:to])
+			}
+		}
+	})
+	if blocks[FreeBSD] == 0 || blocks[OpenBSD] == 0 {
+		return nil
+	}
+	return []GuidePart{{FreeBSD, string(blank[FreeBSD])}, {OpenBSD, string(blank[OpenBSD])}}
+}
+
+// erase makes a part of a text blank and leaves its lines.
+func erase(part []byte) {
+	for i, c := range part {
+		if c != '\n' {
+			part[i] = ' '
+		}
+	}
 }

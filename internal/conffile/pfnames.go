@@ -3,6 +3,7 @@ package conffile
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -12,19 +13,30 @@ import (
 //
 //	pf:rule/macro  a macro that no line above defines, and for which pfctl refuses the whole file
 //	pf:rule/table  a table that only looks like one of the file: pf makes it, and nothing fills it
+//	pf:rule/again  a macro that a later line defines otherwise before any uses it; the value is its line
+//
+// A macro that is not defined is emitted where it is used first.
 //
 // The value is the name that was meant, empty where none is near. A text without macros of its own may be a part of a
 // file, of which nothing is said; so is what an included file may define (parse.y of pfctl).
 type pfNames struct {
 	macros, tables map[string]bool
-	used           []word // tables of rules
-	unknown        []word // macros
+	used           []word            // tables of rules
+	unknown        []word            // macros
+	idle           map[string][]word // definitions that nothing has used yet
+	again          []pfAgain
 	elsewhere      bool
+}
+
+// pfAgain is a definition of a macro that another one replaces.
+type pfAgain struct {
+	name word
+	line int
 }
 
 func (n *pfNames) statement(words []word) {
 	if n.macros == nil {
-		n.macros, n.tables = map[string]bool{}, map[string]bool{}
+		n.macros, n.tables, n.idle = map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
 	for _, w := range words {
 		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
@@ -32,7 +44,8 @@ func (n *pfNames) statement(words []word) {
 		}
 		if name, ok := strings.CutPrefix(w.text, "$"); ok {
 			name = name[:len(name)-len(strings.TrimLeft(name, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"))]
-			if isName(name) && !n.macros[name] {
+			delete(n.idle, name)
+			if isName(name) && !n.macros[name] && !slices.ContainsFunc(n.unknown, func(u word) bool { return u.text == name }) {
 				w.text = name
 				n.unknown = append(n.unknown, w)
 			}
@@ -45,10 +58,21 @@ func (n *pfNames) statement(words []word) {
 	case words[0].text == "include":
 		n.elsewhere = true
 	case len(words) > 2 && words[1].text == "=":
-		n.macros[words[0].text] = true
+		n.define(words)
 	case words[0].text == "table" && len(words) > 1:
 		n.tables[strings.Trim(words[1].text, "<>")] = true
 	}
+}
+
+// define takes a definition of a macro.
+func (n *pfNames) define(words []word) {
+	name := words[0].text
+	same := func(a, b word) bool { return a.text == b.text }
+	if before := n.idle[name]; before != nil && !slices.EqualFunc(before[2:], words[2:], same) && len(n.again) < pfNamesLimit {
+		n.again = append(n.again, pfAgain{before[0], words[0].line})
+	}
+	n.macros[name] = true
+	n.idle[name] = slices.Clone(words)
 }
 
 // pfNamesLimit bounds the names that are kept of a file.
@@ -62,6 +86,9 @@ func (n *pfNames) conclude(s *scanner) {
 		if len(n.macros) > 0 {
 			s.pfName("pf:rule/macro", w, nearest(w.text, n.macros))
 		}
+	}
+	for _, a := range n.again {
+		s.pfName("pf:rule/again", a.name, strconv.Itoa(a.line))
 	}
 	for _, w := range n.used {
 		if meant := nearest(w.text, n.tables); meant != "" && !n.tables[w.text] {

@@ -151,7 +151,17 @@ type pfSkipped struct {
 	skipped map[string]bool
 	values  map[string]string // of the macros of one word
 	rules   []word            // interfaces of rules
+	clamps  []pfClamp
 }
+
+// pfClamp is the max-mss of a rule about an interface of PPPoE.
+type pfClamp struct {
+	size  word
+	iface string
+}
+
+// pppoeSegment is the segment of TCP over IPv4 that PPPoE carries: 1492 bytes without two headers.
+const pppoeSegment = 1452
 
 func (k *pfSkipped) statement(words []word) {
 	switch {
@@ -174,8 +184,18 @@ func (k *pfSkipped) statement(words []word) {
 				w := words[i+1]
 				w.text = k.resolved(w)
 				k.rules = append(k.rules, w)
+				k.clamp(words[i+2:], w.text)
 				return
 			}
+		}
+	}
+}
+
+func (k *pfSkipped) clamp(words []word, iface string) {
+	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) &&
+		strings.HasPrefix(iface, "pppoe") {
+		if n, err := strconv.Atoi(words[i+1].text); err == nil && n > pppoeSegment && n <= 1460 {
+			k.clamps = append(k.clamps, pfClamp{words[i+1], iface})
 		}
 	}
 }
@@ -192,5 +212,8 @@ func (k *pfSkipped) conclude(s *scanner) {
 		if name := strings.TrimRight(w.text, "0123456789"); name != w.text && name != "lo" && k.skipped[w.text] {
 			s.pfName("pf:rule/skipped", w, w.text)
 		}
+	}
+	for _, c := range k.clamps {
+		s.pfName("pf:rule/pppoe", c.size, c.iface)
 	}
 }

@@ -18,7 +18,7 @@ import (
 //	content: |                    a file of sysctl's, or a script, as block of text
 //	- sysctl -w net.core.x=1      a command, also inside of quotes
 //
-// Only names that begin like a sysctl of Linux count, so that other YAML has none.
+// Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
 	y := &yamlReader{s: s}
 	rejected := s.rejected
@@ -49,7 +49,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		case a-from <= depth:
 			return false
 		case text[0] == '#' && !strings.HasPrefix(text, "#!"):
-		case isAssignment(text):
+		case s.yamlAssigns(text):
 			sysctls++
 		default:
 			others++
@@ -91,10 +91,10 @@ func (y *yamlReader) commands(from, to, line int) {
 // blockMark ends a line below which a block of text begins.
 var blockMark = regexp.MustCompile(`(?:^|:|-)[ \t]*[|>][-+0-9]*(?:[ \t]+#.*)?$`)
 
-// isAssignment reports whether a line sets a sysctl of Linux.
-func isAssignment(text string) bool {
+// yamlAssigns reports whether a line sets a sysctl.
+func (s *scanner) yamlAssigns(text string) bool {
 	key, _, assigned := strings.Cut(text, "=")
-	return assigned && isSysctl(strings.TrimPrefix(strings.TrimSpace(key), "-"))
+	return assigned && s.yamlSysctl(strings.TrimPrefix(strings.TrimSpace(key), "-"))
 }
 
 // ranInline is a command in a line of YAML.
@@ -181,15 +181,15 @@ func (y *yamlReader) pairs(line, from, to int) {
 // field takes one key with its value.
 func (y *yamlReader) field(key, value word) {
 	switch {
-	case isSysctl(key.text) && value.text != "":
+	case y.s.yamlSysctl(key.text) && value.text != "":
 		y.emit(key, value)
-	case isSysctl(key.text):
+	case y.s.yamlSysctl(key.text):
 		y.name = &key
-	case slices.Contains(yamlNames, key.text) && isSysctl(value.text):
+	case slices.Contains(yamlNames, key.text) && y.s.yamlSysctl(value.text):
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
-	case key.text == "line" && isAssignment(value.text):
+	case key.text == "line" && y.s.yamlAssigns(value.text):
 		name, _, _ := strings.Cut(value.text, "=")
 		at := value.span.Start + len(name)
 		y.emit(y.scalar(value.line, value.span.Start, at), y.scalar(value.line, at+1, value.span.End))
@@ -217,12 +217,15 @@ func (y *yamlReader) scalar(line, from, to int) word {
 }
 
 func (y *yamlReader) emit(name, value word) {
-	if !isSysctl(name.text) || value.text == "" {
+	if !y.s.yamlSysctl(name.text) || value.text == "" {
 		return
 	}
-	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: value.text, Line: name.line, KeySpan: name.span,
+	e := Entry{Key: name.text, Name: name.text, Value: value.text, Line: name.line, KeySpan: name.span,
 		ValueSpan: value.span, Raw: Span{name.span.Start, value.span.End}, style: styleFixed}
-	e.Iface = linuxIface(e.Name)
+	if y.s.system == Linux {
+		e.Name = LinuxName(name.text)
+		e.Iface = linuxIface(e.Name)
+	}
 	y.s.emit(e)
 }
 
@@ -233,4 +236,43 @@ func isSysctl(name string) bool {
 	}
 	system, known := SystemOfKey(name)
 	return known && system == Linux
+}
+
+// bsdSysctls are the beginnings of the BSDs' names that settings of other programs do not have.
+var bsdSysctls = []string{"net.inet.", "net.inet6.", "kern.ipc.", "net.isr.", "net.link.", "net.pf.", "vfs.zfs.",
+	"kern.maxfiles", "kern.maxproc", "kern.maxvnodes", "kern.maxclusters", "kern.bufcachepercent"}
+
+// yamlSysctl reports whether a word is the name of a sysctl of the system by its beginning.
+func (s *scanner) yamlSysctl(name string) bool {
+	if s.system == Linux {
+		return isSysctl(name)
+	}
+	return !strings.ContainsAny(name, " \t{}$(),/:=") && slices.ContainsFunc(bsdSysctls, func(b string) bool { return strings.HasPrefix(name, b) })
+}
+
+// otherBSD are systems whose sysctls have such names too.
+var otherBSD = regexp.MustCompile(`(?i)darwin|mac ?os|\bosx\b|netbsd|dragonfly`)
+
+// yamlSystem is the system that the sysctls in a YAML text are of, "" for a text without.
+func yamlSystem(text string) System {
+	for _, system := range []System{Linux, FreeBSD} {
+		votes := map[System]int{}
+		s := &scanner{src: text, system: system, entry: func(e Entry) bool {
+			of, _ := SystemOfKey(e.Name)
+			votes[of]++
+			return system != Linux
+		}}
+		s.yaml()
+		switch {
+		case len(votes) > 0 && system == Linux:
+			return Linux
+		case system == Linux && otherBSD.MatchString(text):
+			return ""
+		case votes[OpenBSD] > votes[FreeBSD]:
+			return OpenBSD
+		case votes[FreeBSD]+votes[""] > 0:
+			return FreeBSD
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -40,10 +41,12 @@ type checker struct {
 	mtus     map[string]*assignment // by interface
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
-	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
-	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
-	variables map[string]bool           // variables of rc.conf that any line sets
-	commented map[*source]bool          // files of which a comment behind a value was told
+	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
+	jumbo      bool                      // a line gives an interface more than 1500 bytes
+	forwards   bool                      // rc.conf or sysctl.conf makes the host a router
+	dead       map[*source]conffile.Span // the last statement of pf.conf that the system refuses
+	variables  map[string]bool           // variables of rc.conf that any line sets
+	commented  map[*source]bool          // files of which a comment behind a value was told
 
 	problems []Problem
 	dropped  int
@@ -90,7 +93,7 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
 		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
-		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, variables: map[string]bool{},
+		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, variables: map[string]bool{},
 		commented: map[*source]bool{}, dead: map[*source]conffile.Span{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
@@ -119,6 +122,10 @@ func (k *checker) run(files []*source) {
 		k.kinds[f.kind] = true
 		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text) ||
 			f.kind == conffile.Sysctl && forwarding.MatchString(f.text)
+		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
+		if iface, ok := strings.CutPrefix(path.Base(f.path), "hostname.pppoe"); ok && !strings.Contains(f.text, "mtu") {
+			k.plainPPPoE["pppoe"+iface] = true
+		}
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {
@@ -223,7 +230,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
-	if f := cmp.Or(k.localVariable(e), k.halfWord(e)); f != nil {
+	if f := cmp.Or(k.localVariable(e), k.halfWord(e), k.tunnelMTU(e)); f != nil {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)

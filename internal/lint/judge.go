@@ -21,6 +21,9 @@ import (
 func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []finding {
 	found := k.judgeIn(r, e, place, k.versions[0])
 	for _, v := range k.versions[1:] {
+		if r.StateIn(v) == catalog.NotYet {
+			v = r.Since // the oldest release that has it
+		}
 		others := k.judgeIn(r, e, place, v)
 		for i := range found {
 			held := slices.ContainsFunc(others, func(o finding) bool { return o.id == found[i].id })

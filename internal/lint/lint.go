@@ -186,7 +186,7 @@ type source struct {
 // identify tells kind and system of every input. What a file's own text and
 // place leave open, the files around it decide.
 func identify(inputs []Input, opt Options, res *Result) []*source {
-	var files []*source
+	var files, apart []*source
 	for _, in := range inputs {
 		f := &source{path: in.Path, text: in.Text}
 		if err := conffile.CheckText(in.Path, f.text); err != nil {
@@ -197,6 +197,14 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		f.kind, f.confidence, f.beside = cmp.Or(opt.Kind, g.Kind), g.Confidence, in.Beside
 		if f.kind == "" && (opt.System == "" || opt.System == catalog.Linux) && conffile.Holds(in.Path, in.Text) {
 			f.kind = conffile.Other
+		}
+		if parts := guideParts(f, in, opt); parts != nil {
+			for _, part := range parts {
+				res.Files = append(res.Files, FileInfo{Path: part.path, Kind: part.kind, Confidence: part.confidence,
+					Systems: part.systems})
+			}
+			apart = append(apart, parts...)
+			continue
 		}
 		if f.kind == "" {
 			if system := conffile.GuideSystem(in.Path, in.Text); system != "" &&
@@ -224,7 +232,21 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		}
 		res.Files = append(res.Files, info)
 	}
-	return files
+	return append(files, apart...)
+}
+
+// guideParts returns one source for each system that a guide to several is about, nil for another file.
+func guideParts(f *source, in Input, opt Options) []*source {
+	if f.kind != "" || opt.System != "" {
+		return nil
+	}
+	var parts []*source
+	for _, part := range conffile.GuideParts(in.Path, in.Text) {
+		own := *f
+		own.kind, own.text, own.systems = conffile.Other, part.Text, []catalog.System{catalog.System(part.System)}
+		parts = append(parts, &own)
+	}
+	return parts
 }
 
 // candidates are the systems that a file can be of.
@@ -232,7 +254,7 @@ func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.Sys
 	switch {
 	case opt.System != "":
 		return []catalog.System{opt.System}
-	case kind == conffile.Other && g.System != "":
+	case (kind == conffile.Other || kind == conffile.YAML) && g.System != "":
 		return []catalog.System{catalog.System(g.System)}
 	case conffile.SystemOf(kind) != "":
 		return []catalog.System{catalog.System(conffile.SystemOf(kind))}

@@ -23,7 +23,7 @@ func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *
 			sources: r.Sources,
 			fix:     &Fix{Kind: FixCommentOut, Reason: text}}
 	}
-	if slices.Contains(r.Belongs, place) || place == "" || k.system != catalog.Linux && k.kindOf(e) == conffile.Other {
+	if slices.Contains(r.Belongs, place) || place == "" || k.system != catalog.Linux && (k.kindOf(e) == conffile.Other || k.kindOf(e) == conffile.YAML) {
 		return nil // a list of settings does not say where they go
 	}
 	wrong := func(severity Severity, text, because string, fix *Fix) *finding {

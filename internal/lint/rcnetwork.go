@@ -204,6 +204,20 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
 			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),
 			because: "Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."}
+	case "pf:rule/again":
+		return &finding{code: "duplicate", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
+			message: fmt.Sprintf("line %s defines the macro %s otherwise before anything uses it", e.Value, e.Key),
+			because: "The later definition replaces this one; put what both say into one line."}
+	case "pf:rule/pppoe":
+		severity := Info // RFC 4638 lets some lines carry 1500
+		if k.plainPPPoE[e.Value] {
+			severity = Warning
+		}
+		return &finding{code: "harmful", severity: severity, value: true, sources: []string{"pppoe(4): the MTU is 1492",
+			"RFC 2516 section 7", "RFC 4638"},
+			message: fmt.Sprintf("max-mss %s lets segments of more than %s carries: write max-mss 1452", e.Key, e.Value),
+			because: "PPPoE leaves 1492 of 1500 bytes, and TCP over IPv4 1452 of these; larger segments are fragmented or " +
+				"lost where path MTU discovery fails, which max-mss is there for. An MTU of 1500 on the interface (RFC 4638) is the exception."}
 	}
 	return nil
 }

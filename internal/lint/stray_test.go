@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,8 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, rc, "gateway_enabel=\"YES\"\n", "unknown-key warning gateway_enable?"},
 		{catalog.FreeBSD, rc, "defaultroute=\"192.0.2.1\"\n", "unknown-key warning defaultrouter?"},
 		{catalog.FreeBSD, rc, "slpd_enable=\"YES\"\nfoo_enabled=\"YES\"\nntpda_flags=\"-x\"\n", ""},
+		{catalog.FreeBSD, rc, "ipfw_rules=\"/etc/ipfw.rules\"\n", "renamed warning firewall_script"},
+		{catalog.FreeBSD, loader, "if_wireguard_load=\"YES\"\n", "renamed warning if_wg_load"},
 		{catalog.FreeBSD, rc, "kldload if_wg\n", "syntax warning kld_list"},
 		{catalog.FreeBSD, rc, "[ -f /etc/rc.conf.site ] && . /etc/rc.conf.site\n", ""},
 		{catalog.FreeBSD, rc, "firewall_enable=YES\nfirewall_type=open\n", "weakens-security info"},
@@ -90,5 +93,28 @@ func TestTripleHeadline(t *testing.T) {
 		if !strings.HasSuffix(res.Problems[i].Message, part) {
 			t.Errorf("%s, want %s", res.Problems[i].Message, part)
 		}
+	}
+}
+
+// TestNewerSetting holds that a setting which the oldest release lacks is judged by those that have it.
+func TestNewerSetting(t *testing.T) {
+	in := Input{Path: "/etc/sysctl.conf", Text: "kern.ipc.tls.ifnet.permitted=0 (default 0)\n"}
+	res := Run(load(t), []Input{in}, Options{System: catalog.FreeBSD, Kind: conffile.Sysctl})
+	if len(res.Problems) != 1 || res.Problems[0].Code != "bad-value" || res.Problems[0].Severity != Error {
+		t.Errorf("%v", brief(res))
+	}
+}
+
+// TestGuideToTwoSystems holds that each half of a guide to FreeBSD and OpenBSD is judged for its own system.
+func TestGuideToTwoSystems(t *testing.T) {
+	in := Input{Path: "tune.md", Text: "## FreeBSD\nIn /etc/sysctl.conf:\n```\nkern.ipc.maxsockbuf=67108864\nnet.inet.tcp.recvbuf_inc=65536\n```\n" +
+		"## OpenBSD\nIn /etc/sysctl.conf:\n```\nnet.inet.ip.ifq.maxlen=256\n```\n* kern.ipc.maxsockbuf=67108864\n"}
+	var got []string
+	for _, p := range Run(load(t), []Input{in}, Options{Ignore: []string{"duplicate"}}).Problems {
+		got = append(got, string(p.System)+" "+p.Code+" "+p.Key)
+	}
+	want := []string{"freebsd removed net.inet.tcp.recvbuf_inc", "openbsd below-default net.inet.ip.ifq.maxlen"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

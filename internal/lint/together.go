@@ -41,6 +41,7 @@ func (k *checker) judgeTogether() {
 		k.judgeSharedMemory()
 		k.judgeTagMTU()
 	}
+	k.judgeSegments()
 	for _, p := range ordered {
 		if p.system == k.system {
 			k.judgeOrder(p)
@@ -408,4 +409,35 @@ func (k *checker) judgeConntrack() {
 		message: fmt.Sprintf("%s = %.0f is more than its hash table has room for: %s", limit.entry.Name, entries, where),
 		because: "Each connection is in the table twice, so that every packet searches longer chains, and from Linux 5.15 " +
 			"on a connection whose chain has grown to 64 is dropped; set as many buckets as connections."})
+}
+
+// segments are the BSDs' settings of the segment size for peers that announce none, and of path MTU discovery.
+var segments = map[catalog.System]struct {
+	size, discovery string
+	normal          float64
+}{
+	catalog.FreeBSD: {"net.inet.tcp.mssdflt", "net.inet.tcp.path_mtu_discovery", 536},
+	catalog.OpenBSD: {"net.inet.tcp.mssdflt", "net.inet.ip.mtudisc", 512},
+}
+
+// judgeSegments reports a default segment size that nothing uses: it is also the cap for distant peers while path MTU
+// discovery is off.
+func (k *checker) judgeSegments() {
+	names := segments[k.system]
+	a := k.effects[names.size]
+	if a == nil {
+		return
+	}
+	if d := k.effects[names.discovery]; d != nil && isOff(d.entry.Value) {
+		return
+	}
+	if n, ok := k.numberOf(a, names.size); !ok || n <= names.normal {
+		return
+	}
+	k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true,
+		sources: []string{"freebsd-src sys/netinet/tcp_input.c, tcp_mss_update", "openbsd/src sys/netinet/tcp_input.c, tcp_mss"},
+		message: fmt.Sprintf("%s = %s does not have the effect that it is set for", names.size, a.entry.Value),
+		because: "It applies to peers that announce no segment size, which is rare, and for distant ones while " +
+			names.discovery + " is 0; otherwise the size comes from the interface and the peer. Forwarded connections " +
+			"are clamped by scrub (max-mss) in pf.conf."})
 }
