@@ -13,7 +13,11 @@ import (
 // catalog.Systems: the setting of that name, the settings that a pattern fits,
 // those whose name ends with the words given (tcp_rmem), or the members of the
 // group of that name (net.inet.tcp).
+// A field of a setting, as ceilings name it (tcp_rmem[2]), means the setting.
 func Find(c *catalog.Catalog, system catalog.System, name string) []*catalog.Record {
+	if setting, field, ok := strings.Cut(name, "["); ok && (field == "0]" || field == "1]" || field == "2]") {
+		name = setting
+	}
 	for _, spelt := range Spellings(name) {
 		var found []*catalog.Record
 		for _, s := range catalog.Systems() {

@@ -27,6 +27,7 @@ func TestFind(t *testing.T) {
 		{"net/ipv4/tcp_rmem", "linux net.ipv4.tcp_rmem"},
 		{"/proc/sys/net/ipv4/tcp_rmem", "linux net.ipv4.tcp_rmem"},
 		{"tcp_rmem", "linux net.ipv4.tcp_rmem"},
+		{"net.ipv4.tcp_rmem[2]", "linux net.ipv4.tcp_rmem"},
 		{"net.ipv4.tcp_rmem = 4096 131072 6291456", "linux net.ipv4.tcp_rmem"},
 		{"sysctl -w net.ipv4.tcp_rmem='1 2 3'", "linux net.ipv4.tcp_rmem"},
 		{"net.ipv4.conf.eth0/100.rp_filter", "linux net.ipv4.conf.*.rp_filter"},
