@@ -47,6 +47,9 @@ func alarmedDrops() Rule {
 			for _, t := range alarmTexts {
 				for _, a := range in.Facts.Alarms {
 					said, severity := percent(a.Share), gradedShare(a.Share)
+					if a.Share > 1 {
+						said = "more than 100%"
+					}
 					if a.Count > 0 {
 						said, severity = strconv.FormatFloat(a.Count, 'f', -1, 64), t.severity
 					}

@@ -175,7 +175,7 @@ func nameServersSilent() Rule {
 			if n == 0 {
 				return nil
 			}
-			servers := serversOf(in.Facts)
+			servers := namedIn(in.Facts, facts.LookupFailed)
 			subject, said := cmp.Or(strings.Join(servers[:min(len(servers), 3)], ", "), "DNS"), "they did not answer in time"
 			switch len(servers) {
 			case 0:
@@ -198,19 +198,19 @@ func nameServersSilent() Rule {
 	}
 }
 
-// serversOf are the name servers that the lines name, each once.
-func serversOf(f *facts.Facts) (servers []string) {
+// namedIn is what the first three groups of a pattern hold in the log's lines, each once.
+func namedIn(f *facts.Facts, pattern *regexp.Regexp) (names []string) {
 	const most = 8
 	for _, line := range f.Lines("dmesg") {
-		m := facts.LookupFailed.FindStringSubmatch(line[:min(len(line), 4096)])
+		m := pattern.FindStringSubmatch(line[:min(len(line), 4096)])
 		if m == nil {
 			continue
 		}
-		if name := m[1] + m[2] + m[3]; name != "" && !slices.Contains(servers, name) && len(servers) < most {
-			servers = append(servers, name)
+		if name := m[1] + m[2] + m[3]; name != "" && !slices.Contains(names, name) && len(names) < most {
+			names = append(names, name)
 		}
 	}
-	return servers
+	return names
 }
 
 // tlsHandshakeLate finds programs that gave up during the handshake of TLS.

@@ -39,13 +39,17 @@ func cpuSaturated() Rule {
 			if p := in.Facts.AllProcessors; p != nil && p.Source.From == "vmstat" && p.Sampled && in.Facts.System != "linux" {
 				packets = system/all >= 0.95
 			}
-			if n == 0 || idle/all > 0.1 || !packets {
+			if n == 0 || idle/all > 0.2 || !packets {
 				return fullInKernel(in.Facts)
 			}
-			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",
+			severity := Critical
+			if idle/all > 0.1 {
+				severity = Warning
+			}
+			return with(severity, do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",
 				one("processor", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
-					100*idle/all))
+					100*idle/all)))
 		},
 		Fires: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU "+
 			"1:  0.0% user,  0.0% nice,  6.0% system, 93.3% interrupt,  0.7% idle\n"),

@@ -89,6 +89,13 @@ func lossyTransfers(f *facts.Facts) []Finding {
 			tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
 	}
 	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
+	if tr.Window > 0 && tr.Window <= 4*segment && againShare(tr) >= 0.1 {
+		found[0].Because = "The window never grows past a few segments, so nearly every larger burst is lost: that is no full " +
+			"queue. Packets of a certain kind do not arrive: too large for a tunnel or overlay on the way, or with a checksum " +
+			"that the card of a tunnel leaves wrong; or a policer drops bursts."
+		found = do("compare the MTUs of the tunnel and of the interface below it (ip link, ping -M do -s 1422 PEER); of VXLAN try "+
+			"ethtool -K flannel.1 tx-checksum-ip-generic off", found)
+	}
 	for _, t := range lossy[1:] {
 		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)

@@ -128,7 +128,11 @@ func serverSilent() Rule {
 				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
 					subject = m[1]
 				}
-				return one(subject, lines, "%s: the log says so in %s", s.what, counted(n, "line"))
+				found := one(subject, lines, "%s: the log says so in %s", s.what, counted(n, "line"))
+				if found[0].Because, found[0].Confirm = s.because, s.confirm; s.do != "" {
+					found = do(s.do, found)
+				}
+				return found
 			}
 			return nil
 		},
@@ -142,21 +146,46 @@ func serverSilent() Rule {
 var silentServers = []struct {
 	message *regexp.Regexp
 	what    string
+	because string // where it is not the rule's, confirm likewise
+	confirm string
+	do      string
 }{
-	{regexp.MustCompile(`nfs:? server (\S+?):? not responding`), "the NFS server did not answer"},
-	{regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|` +
+	{message: regexp.MustCompile(`nfs:? server (\S+?):? not responding`), what: "the NFS server did not answer",
+		do: "at the server at that time: iostat -x 1 for its disks, grep th /proc/net/rpc/nfsd or nfsstat -s for its threads; " +
+			"then the path: ping -M do -s 1472 SERVER, nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(`(connection\d+:\d+): detected conn error \(1020\)|` +
+		`Kernel reported iSCSI connection (?:\S+) error \(1020 `),
+		what: "the iSCSI target closed the connection",
+		because: "ISCSI_ERR_TCP_CONN_CLOSE (include/scsi/iscsi_if.h): the target, or something between, ended the connection; " +
+			"no packet was waited for. The disks behind it stand still until the session is made again.",
+		confirm: "The target's log has a line of the same second: a logout, a second login of the same name, a restart.",
+		do: "look at the target's log for that time; where it comes every few seconds, see that no other host has the same " +
+			"InitiatorName (/etc/iscsi/initiatorname.iscsi): each throws the other out"},
+	{message: regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|` +
 		`Kernel reported iSCSI connection (?:\S+) error`),
-		"the connection to an iSCSI target failed"},
-	{regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
-		"the SMB server did not answer"},
-	{regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
-		"the connection to a daemon of Ceph was lost"},
-	{regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
-		"daemons of Ceph heard each other late over the network"},
-	{regexp.MustCompile(`heartbeat_check: no reply from (\S+)`), "a daemon of Ceph did not answer the heartbeats of another"},
-	{regexp.MustCompile(`[1-9]\d* slow (?:ops|requests), oldest one blocked for`), "operations of Ceph were blocked"},
-	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
-		"the peer of DRBD did not answer"},
-	{regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
-		"the connection to an NVMe target failed"},
+		what: "the connection to an iSCSI target failed",
+		do: "at the target at that time: its log, iostat -x 1 for its disks; then the path: ping -M do -s 1472 TARGET (8972 with " +
+			"jumbo frames), nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(`Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`),
+		what: "the iSCSI initiator did not answer this target",
+		do: "look at the initiator's log for that time, then at the path: ping -M do -s 1472 INITIATOR (8972 with jumbo frames), " +
+			"nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(`ABORT_TASK: Found referenced \S+ task_tag`),
+		what: "initiators gave up commands that this target did not end in time",
+		because: "An initiator aborts a command after its own timeout, of seconds: the disks behind the target are too slow for " +
+			"what is asked of them, or one of them fails. The network only carries the wait.",
+		confirm: "iostat -x 1 shows waits of seconds there at the times of these messages.",
+		do:      "at this host: iostat -x 1 for the disks behind the target (zpool iostat -l 1 of ZFS), smartctl -a of the slowest"},
+	{message: regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
+		what: "the SMB server did not answer"},
+	{message: regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
+		what: "the connection to a daemon of Ceph was lost"},
+	{message: regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
+		what: "daemons of Ceph heard each other late over the network"},
+	{message: regexp.MustCompile(`heartbeat_check: no reply from (\S+)`),
+		what: "a daemon of Ceph did not answer the heartbeats of another"},
+	{message: regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
+		what: "the peer of DRBD did not answer"},
+	{message: regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
+		what: "the connection to an NVMe target failed"},
 }

@@ -39,7 +39,7 @@ var killed = regexp.MustCompile(`([Mm]emory cgroup o|\bO)ut of memory: Kill(?:ed
 func killedOnLinux(f *facts.Facts) []Finding {
 	lines, n := matching(f, killed)
 	if n == 0 {
-		return nil
+		return memoryDumped(f)
 	}
 	m := killed.FindStringSubmatch(lines[0].Text)
 	if m == nil {
@@ -52,4 +52,23 @@ func killedOnLinux(f *facts.Facts) []Finding {
 	}
 	return with(Warning, do("find what takes the memory (ps aux --sort -rss); give the host more, or the program less",
 		one(cmp.Or(m[2], "memory"), lines, "the kernel ended it for want of memory: %s", counted(n, "line"))))
+}
+
+// dumpedProcess is a row of the list of processes that Linux prints before it ends one of them (dump_tasks of mm/oom_kill.c):
+// pid, uid, tgid, total_vm, rss and others up to oom_score_adj, name.
+var dumpedProcess = regexp.MustCompile(`\[ *(\d{1,7})\] +\d+ +(\d{1,7}) +\d+ +\d+(?: +\d+){1,5} +-?\d{1,4} [\w./:-]+ *$`)
+
+// memoryDumped finds such a list of which the other lines were cut away.
+func memoryDumped(f *facts.Facts) []Finding {
+	const rows = 5
+	lines, n := logLines(f, func(line string) bool {
+		m := dumpedProcess.FindStringSubmatch(line[:min(len(line), 1024)])
+		return m != nil && m[1] == m[2] // a process, not a thread
+	})
+	if n < rows {
+		return nil
+	}
+	return with(Warning, do("find what takes the memory (ps aux --sort -rss); where the lines before it name a memory cgroup, raise "+
+		"the limit of that container or unit", one("memory", lines, "the kernel listed its processes, as it does before it ends "+
+		"one for want of memory: %s", counted(n, "line"))))
 }

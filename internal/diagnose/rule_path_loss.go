@@ -39,6 +39,9 @@ func pathLoss() Rule {
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
 			}
+			if found := unanswered(in.Facts); found != nil {
+				return found
+			}
 			for _, s := range in.Facts.SpeedTests {
 				if s.Loss >= probesLost && s.Loss < 1 {
 					return do("find where: mtr -rwc 200 to a host behind the line; begin at the own link (Wi-Fi, cable, duplex)",
@@ -96,4 +99,23 @@ func traceExample(loss ...string) string {
 		s += fmt.Sprintf("  %d.|-- 198.51.100.%d             %s%%   200   20.5  20.6  20.4  21.0   0.1\n", i+2, i+2, l)
 	}
 	return s
+}
+
+// unanswered finds a peer that answers no ping at all.
+func unanswered(f *facts.Facts) []Finding {
+	const least = 5
+	for _, p := range f.Pings {
+		if p.Sent < least || p.Answered > 0 {
+			continue
+		}
+		found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "none of %d pings was answered",
+			p.Sent)
+		found[0].Because = "The peer is down or gone, a filter drops pings (then other traffic may pass), or there is no way to it " +
+			"or back: a route, a tunnel, a rule of the network between."
+		found[0].Confirm = "tcpdump -ni any icmp at the peer shows whether they arrive and are answered; a connection by TCP " +
+			"(nc -zv PEER PORT) whether only pings are lost."
+		return decisive(do("ping the hops before it (traceroute PEER), then look at the first that does not answer: its route "+
+			"back, its filter, the tunnel's state", with(Info, found)))
+	}
+	return nil
 }

@@ -56,7 +56,7 @@ func gaveUp(f *facts.Facts) []Finding {
 	}
 	peer := "peer"
 	if m := facts.ConnectFailed.FindStringSubmatch(lines[0].Text); m != nil {
-		peer = cmp.Or(m[1], m[2], m[3], m[4], peer)
+		peer = cmp.Or(m[1], m[2], m[3], m[4], m[5], peer)
 	}
 	return decisive(do(lookAtPeer, with(repeated(n, often), one(peer, lines,
 		"a program gave up connecting after no answer, in %s", counted(n, "line")))))

@@ -36,7 +36,7 @@ func tasksHung() Rule {
 			case strings.HasPrefix(m[1], "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
 			}
-			if fs := frames(in.Facts, "[zfs]", "[spl]", "[xfs]", "[btrfs]", "[ext4]", "[dm_mod]", "[md_mod]", "[ceph]", "[jbd2]"); fs != "" {
+			if fs := frames(in.Facts, "[zfs]", "[spl]", "[xfs]", "[btrfs]", "[ext4]", "[dm_mod]", "[md_mod]", "[ceph]", "[jbd2]", "[iscsi_target_mod]", "[target_core_mod]"); fs != "" {
 				found[0].Summary += "; its trace is in " + strings.Trim(fs, "[]")
 			}
 			return do("look at the functions of the trace behind the line: they name the file system or driver it waits in; see "+

@@ -273,6 +273,8 @@ func pathCollectors() []collector {
 		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
 			shown: "times that `curl -w`, `dig`, `time nslookup` and the log of HAProxy show",
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
+		{part: "load tests", op: host.Command("wrk"), parse: (*Facts).readLoadTests, when: recorded, area: Connections,
+			shown: "summaries of `wrk` and `ab`", files: `^wrk$`, typed: `^(taskset (-\w )?\S+ )?(wrk2?|ab) .*$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}

@@ -141,6 +141,8 @@ type Facts struct {
 	TunnelPeers []TunnelPeer `json:"tunnel_peers,omitempty"`
 	// Requests are the times that the parts of requests took.
 	Requests []RequestTime `json:"requests,omitempty"`
+	// LoadTests are what tools that send many requests at once counted.
+	LoadTests []LoadTest `json:"load_tests,omitempty"`
 	// Pollers are the threads of switches in user space.
 	Pollers []Poller `json:"pollers,omitempty"`
 	// LossCounts are losses that tools without a reader count.

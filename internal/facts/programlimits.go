@@ -24,12 +24,13 @@ const (
 		`[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|` +
 		`reached (?:process|system) FD limit \(maxsock=|` +
 		`VFS: file-max limit \d+ reached|running out of filedescriptors`
+	nginxFiles    = `\d worker_connections exceed open file resource limit: \d+`
 	nginxReached  = `\d worker_connections are not enough`
 	apacheReached = `server reached (?:MaxRequestWorkers|MaxClients) setting|` +
 		`scoreboard is full, not at MaxRequestWorkers`
-	fpmReached   = `server reached (?:pm\.)?max_children setting \(\d+\)`
-	postgresFull = `(?i:sorry, too many clients already)|remaining connection slots are reserved|` +
-		`no more connections allowed \(max_client_conn\)`
+	fpmReached    = `server reached (?:pm\.)?max_children setting \(\d+\)`
+	postgresFull  = `(?i:sorry, too many clients already)|remaining connection slots are reserved`
+	bouncerFull   = `no more connections allowed \(max_client_conn\)`
 	mysqlFull     = `\b1040\b.{1,24}Too many connections|\bER_CON_COUNT_ERROR\b`
 	redisFull     = `[-:] ?(?:ERR )?[Mm]ax number of clients (?:\+ cluster connections )?reached`
 	redisSlow     = `(?:scheduled to be closed ASAP for|closed for) overcoming of output buffer limits`
@@ -40,14 +41,16 @@ const (
 )
 
 // ProgramLimitForm is a line that reports a limit of a program.
-var ProgramLimitForm = regexp.MustCompile(strings.Join([]string{filesReached, nginxReached, apacheReached, fpmReached,
-	postgresFull, mysqlFull, redisFull, redisSlow, sshFull, postfixFull, hikariFull, tomcatReached}, "|"))
+var ProgramLimitForm = regexp.MustCompile(strings.Join([]string{filesReached, nginxFiles, nginxReached, apacheReached, fpmReached,
+	postgresFull, bouncerFull, mysqlFull, redisFull, redisSlow, sshFull, postfixFull, hikariFull, tomcatReached}, "|"))
 
 // ProgramLimits are the limits that programs report, those first that cost most connections.
 var ProgramLimits = []ProgramLimit{
 	{regexp.MustCompile(filesReached), "open files", "a program could open no more files or sockets",
 		"raise its limit (LimitNOFILE=65536 in the unit, worker_rlimit_nofile 65536 in nginx.conf, ulimit -n), of the whole " +
 			"host fs.file-max; a count that only grows is a leak (ls /proc/PID/fd | wc -l)"},
+	{regexp.MustCompile(nginxFiles), "nginx", "its limit of open files is below its worker_connections",
+		"set worker_rlimit_nofile in nginx.conf to twice worker_connections (or LimitNOFILE= in the unit)"},
 	{regexp.MustCompile(nginxReached), "nginx", "every connection of its workers was in use",
 		"set worker_connections 8192 in the events block of nginx.conf, worker_rlimit_nofile to twice that; a proxied request " +
 			"takes two"},
@@ -59,6 +62,9 @@ var ProgramLimits = []ProgramLimit{
 			"log (request_slowlog_timeout = 5s) for what keeps them busy"},
 	{regexp.MustCompile(postgresFull), "PostgreSQL", "its connections were used up",
 		"let clients share connections (PgBouncer, smaller pools); then raise max_connections"},
+	{regexp.MustCompile(bouncerFull), "PgBouncer", "its clients were as many as it allows",
+		"SHOW POOLS at its console: where cl_waiting is above 0 the servers are too few or too slow (default_pool_size, slow " +
+			"queries); else look for clients that do not close, then raise max_client_conn and its limit of open files"},
 	{regexp.MustCompile(mysqlFull), "MySQL", "its connections were used up",
 		"compare Max_used_connections with max_connections; close idle connections (wait_timeout), then raise max_connections"},
 	{regexp.MustCompile(redisFull), "Redis", "its clients were as many as it allows",

@@ -222,6 +222,7 @@ var ConnectFailed = regexp.MustCompile(`dial tcp (\S+:\d+): (?:i/o timeout|conne
 	`java\.net\.(?:Connect|SocketTimeout)Exception: (?i:connection timed out|connect timed out)|` +
 	`\[Errno 110\] Connection timed out|connect ETIMEDOUT (\S+:\d+)|` +
 	`Failed to connect to (\S+ port \d+)[^:]*: (?:Connection timed out|Timeout was reached)|` +
+	`nc: connect to (\S+(?: \([^)]*\))? port \d+) \([^)]*\) (?:timed out|failed: Connection timed out)|` +
 	`connect to host (\S+ port \d+): Connection timed out|Connection timed out after \d+ milliseconds`)
 
 // LookupFailed is what programs say of a name server that gave no answer in time: Go's net (CoreDNS among them), dig and

@@ -51,8 +51,10 @@ func (p *Processor) add(name string, share float64) {
 		p.System += share
 	case "interrupt", "intr", "hi", "si", "irq", "soft", "sirq":
 		p.Interrupt += share
-	case "idle", "id", "wa", "iowait", "io":
+	case "idle", "id":
 		p.Idle += share
+	case "wa", "iowait", "io":
+		p.Idle, p.Waiting = p.Idle+share, p.Waiting+share
 	case "st", "steal":
 		p.Stolen += share
 	}

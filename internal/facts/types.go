@@ -127,8 +127,10 @@ type Processor struct {
 	System    float64 `json:"system"`
 	Interrupt float64 `json:"interrupt"` // hard and soft
 	Idle      float64 `json:"idle"`
-	Stolen    float64 `json:"stolen,omitempty"`
-	Sampled   bool    `json:"sampled"` // over the window rather than since boot
+	// Waiting is the part of Idle in which a program waited for a disk (Linux).
+	Waiting float64 `json:"waiting,omitempty"`
+	Stolen  float64 `json:"stolen,omitempty"`
+	Sampled bool    `json:"sampled"` // over the window rather than since boot
 	// Softnet are the receive counters of the CPU (Linux).
 	Softnet *Softnet `json:"softnet,omitempty"`
 	// NetRX are the receive soft interrupts handled (Linux).

@@ -62,6 +62,7 @@ var looseLines = []looseLine{
 			"link state changed", "lost tx completions", "tx_timeout"}},
 	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +
 		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |` +
+		`Did not receive response to NOPIN on CID: |ABORT_TASK: Found referenced |^\[ *\d+\](?: +-?\d+){5,9} +\S+$|` +
 		`[TR]x status -\d+$|` +
 		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |` +
 		`link status definitely down|` +
@@ -71,10 +72,12 @@ var looseLines = []looseLine{
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
-		`slow ops, oldest one blocked|` +
+		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow request \d+\.\d+ seconds old|` +
+		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
+		`(?:requests|ops) are blocked > \d+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
-		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph",
+		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "connection", "not respond", "drbd", "libceph", "NOPIN", "ABORT_TASK", "[ ",
 			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
@@ -201,8 +204,9 @@ var looseLines = []looseLine{
 		`kernel dropped some netlink messages)`),
 		"dmesg", []string{"etlink"}},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
+		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
-		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"AH0", "upstream timed out", "x Hang",
+		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"AH0", "upstream", "connect() failed", "is DOWN", "no server", "x Hang",
 		"x Unit Hang", "x Hung", "Handshake for"}},
 	{regexp.MustCompile(`martian source \S+ from |dst cache overflow|Route cache is full: |is full, maxelem \d+ reached|` +
 		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
@@ -260,6 +264,10 @@ type looseLine struct {
 // heading is the title of a post, which names what its author suspects.
 var heading = regexp.MustCompile(`^#{1,6} +(?:[A-Za-z]|\[[A-Za-z-]+\])`)
 
+// wholeMessage is a title that is nothing but a message of the kernel, copied.
+var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:nf_|ip_)conntrack: table full, dropping packet\.?$|` +
+	`^#{1,6} +(?:TCP: )?(?:request_sock_TCP: )?[Pp]ossible SYN flooding on port \S+ (?:Sending cookies|Dropping request)\.`)
+
 // looseForm is the form of a line, nil when it has none that is known.
 func looseForm(line string) *looseLine {
 	if len(line) > 4096 {
@@ -269,7 +277,7 @@ func looseForm(line string) *looseLine {
 		l := &looseLines[i]
 		if (l.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(line, w) })) &&
 			l.form.MatchString(line) {
-			if l.name == "dmesg" && heading.MatchString(line) {
+			if l.name == "dmesg" && heading.MatchString(line) && !wholeMessage.MatchString(line) {
 				return nil
 			}
 			return l
@@ -322,6 +330,7 @@ var looseBlocks = []struct {
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
 	{regexp.MustCompile(`^Device:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"Device"}},
+	{facts.LoadTestForm, "wrk", []string{"test @", " connection", "Concurrency"}},
 	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
 	{regexp.MustCompile(`^# pxname,svname,`), facts.ProgramStats, []string{"pxname"}},
 	{regexp.MustCompile(`^\s*namelookup\s*[:=]\s*\d`), "curl", []string{"namelookup"}},

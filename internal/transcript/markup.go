@@ -56,6 +56,12 @@ func unescaped(s string) string {
 
 var escapes = strings.NewReplacer(`\r`, "", `\n`, "\n", `\t`, "\t", `\"`, `"`)
 
+// inlineFence is a line that somebody put between the marks of a block, and boldLine one that is set in bold.
+var (
+	inlineFence = regexp.MustCompile("^\\s*```([^`]+)```\\s*$")
+	boldLine    = regexp.MustCompile(`^\s*\*\*([^*]+)\*\*\s*$`)
+)
+
 // boldNumber is a number that somebody set in bold in a row of a table.
 var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
 
@@ -179,6 +185,9 @@ func unmarked(line string) (rest string, fence bool) {
 		(strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
 		line = rest // a comment in a script
 	}
+	if m := inlineFence.FindStringSubmatch(line); m != nil {
+		line = m[1]
+	}
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
 	}
@@ -186,7 +195,7 @@ func unmarked(line string) (rest string, fence bool) {
 		line = arrowMark.ReplaceAllString(line, "$1$2")
 	}
 	if strings.Contains(line, "**") {
-		line = boldNumber.ReplaceAllString(line, "$1")
+		line = boldLine.ReplaceAllString(boldNumber.ReplaceAllString(line, "$1"), "$1")
 	}
 	if strings.ContainsAny(line, "[{<") {
 		line = forumMark.ReplaceAllString(line, "")

@@ -1,0 +1,92 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// cephSlow finds daemons of Ceph whose operations take half a minute and more (osd_op_complaint_time: IBM Storage Ceph,
+// "Slow requests or requests are blocked"; Ceph's "Health checks" has the names of the alarms).
+func cephSlow() Rule {
+	return Rule{
+		ID: "ceph-slow", Title: "Operations of Ceph are blocked or slow", Needs: []string{"messages"}, Severity: Warning,
+		Because: "A daemon did not end an operation within 30 s. A write waits for the slowest of its copies: one disk that is " +
+			"slow or failing, a daemon that recovers or scrubs, or lost packets between the daemons.",
+		Confirm: "ceph osd perf shows one daemon's commit latency far above the others': its disk. Slow heartbeats or losses " +
+			"between the hosts (nstat TcpRetransSegs, ping -M do -s 8972 with jumbo frames): the network.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, cephBlocked)
+			if n == 0 {
+				return nil
+			}
+			who, waits := cephDaemons(in.Facts)
+			subject := "ceph"
+			if len(who) > 0 {
+				subject = strings.Join(who[:min(len(who), 3)], ", ")
+			}
+			found := one(subject, lines, "operations are blocked or slow, in %s", counted(n, "line"))
+			daemon := "osd.N"
+			switch i := slices.IndexFunc(who, func(w string) bool { return strings.HasPrefix(w, "osd.") }); {
+			case waits != "":
+				found[0].Summary += "; they wait for osd." + waits
+				daemon = "osd." + waits
+			case i >= 0:
+				daemon = who[i]
+			case len(who) > 0 && !slices.ContainsFunc(who, func(w string) bool { return !strings.HasPrefix(w, "mon.") }):
+				found[0].Because = "The operations are those of monitors, not of data: a request stays unanswered inside, or the " +
+					"monitor's own disk is slow."
+				found[0].Confirm = "ceph daemon " + who[0] + " ops on its host shows which requests they are."
+				return do("see what they are (ceph daemon "+who[0]+" ops); restart the monitor if they never end", found)
+			}
+			return do("ceph health detail, ceph osd perf; on the host: ceph daemon "+daemon+" dump_historic_ops for the step that "+
+				"takes the time, iostat -x 1 and smartctl for its disk", found)
+		},
+		Fires: linuxExample("dmesg", "2023-02-08 16:36:43.461 7f20b2b6c700 -1 osd.3 5419 get_health_metrics reporting 4 slow ops, "+
+			"oldest is osd_op(client.1.0:1 10.6)\n"),
+		Quiet: linuxExample("dmesg", "2023-02-08T16:36:43+0000 mon.a (mon.0) 97 : cluster [WRN] Health check update: 0 slow ops, "+
+			"oldest one blocked for 41 sec, osd.3 has slow ops (SLOW_OPS)\n"),
+	}
+}
+
+// What the daemons and the log of the cluster say of it.
+var (
+	cephBlocked = regexp.MustCompile(`\b[1-9]\d* slow (?:ops|requests)(?:,? oldest one blocked for| are blocked > |, \d+ included below)|` +
+		`get_health_metrics reporting [1-9]\d* slow ops|slow request \d+\.\d+ seconds old, received|` +
+		`\b[1-9]\d* (?:requests|ops) are blocked > \d+ sec|BLUESTORE_SLOW_OP_ALERT|` +
+		`observed slow operation indications in BlueStore|slow metadata IOs are blocked`)
+	cephDaemon = regexp.MustCompile(`\b(osd\.\d+)\b(?: \d+ get_health| has slow ops| observed slow| \S+ \d+ : cluster \[WRN\] slow request)|` +
+		`\b(mon\.[\w-]+)(?:@\d+\(\w+\) e\d+ get_health| has slow ops)|are blocked > \d+ sec on (osd\.\d+)|daemons \[([^\]]{1,400})\]`)
+	cephWaits = regexp.MustCompile(`currently (?:sub_op_commit_rec from|waiting for subops from) \[?(\d+)`)
+)
+
+// cephDaemons are those that have slow operations, and the one that others wait for where it is a single one.
+func cephDaemons(f *facts.Facts) (who []string, waits string) {
+	const most = 8
+	alone := true
+	for _, line := range f.Lines("dmesg") {
+		line = line[:min(len(line), 4096)]
+		if !cephBlocked.MatchString(line) {
+			continue
+		}
+		if m := cephWaits.FindStringSubmatch(line); m != nil {
+			alone = alone && (waits == "" || waits == m[1])
+			waits = m[1]
+		}
+		m := cephDaemon.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		for name := range strings.SplitSeq(m[1]+m[2]+m[3]+m[4], ",") {
+			if name != "" && !slices.Contains(who, name) && len(who) < most {
+				who = append(who, name)
+			}
+		}
+	}
+	if !alone {
+		waits = ""
+	}
+	return who, waits
+}
