@@ -89,6 +89,10 @@ func lossyTransfers(f *facts.Facts) []Finding {
 			tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
 	}
 	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
+	if tr.Stalled >= 3 && tr.Peer != "" {
+		found = do("see whether full-sized packets pass: ping -M do -s 1472 to the peer, over a tunnel the size that fits it; where only "+
+			"smaller ones do, "+findSmallerLink, found)
+	}
 	for _, t := range lossy[1:] {
 		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
