@@ -29,7 +29,8 @@ func usbErrors() Rule {
 
 // usbFailure is a transfer that failed in a way that unplugging does not explain: r8152.c, ASIX's own driver, and access
 // to the registers in ax88179_178a.c, asix_common.c, smsc75xx.c, smsc95xx.c, lan78xx.c, Realtek's own r8152, and its drivers of wireless cards.
-var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*)(?: \([^)]*\))?: (?:[TR][xX] status |` +
+var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+:? (eth\d+): Failed to (?:read|write) register index 0x[0-9a-f]{8}\s*$|` +
+	`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*)(?: \([^)]*\))?: (?:[TR][xX] status |` +
 	`Failed to (?:read|write) (?:reg(?:ister)? )?(?:index )?0x[0-9a-f]+[:,] (?:ret = )?)-(?:71|75|84|110)\b|` +
 	`\b(r8152 \d+-[\d.]+:\d+\.\d+): (?:read|write) type=0x[0-9a-f]+, index=0x[0-9a-f]+ fail -(?:71|75|84|110)\b|` +
 	`\b(RTL\w+|RTW): .*\burb status\(-(?:71|75|84|110)\)`)
