@@ -94,7 +94,10 @@ func lossyTransfers(f *facts.Facts) []Finding {
 			"queue. Packets of a certain kind do not arrive: too large for a tunnel or overlay on the way, or with a checksum " +
 			"that the card of a tunnel leaves wrong; or a policer drops bursts."
 		found = do("compare the MTUs of the tunnel and of the interface below it (ip link, ping -M do -s 1422 PEER); of VXLAN try "+
-			"ethtool -K flannel.1 tx-checksum-ip-generic off", found)
+			"ethtool -K NAME tx-checksum-ip-generic off", found)
+	} else if tr.Stalled >= 3 && tr.Peer != "" {
+		found = do("see whether full-sized packets pass: ping -M do -s 1472 to the peer, over a tunnel the size that fits it; where only "+
+			"smaller ones do, "+findSmallerLink, found)
 	}
 	for _, t := range lossy[1:] {
 		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),

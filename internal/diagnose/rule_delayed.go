@@ -53,6 +53,13 @@ func fewDelayed(p facts.Ping) bool {
 	return p.Min < anyDelay && shown >= enoughPings/2 && float64(shown) >= 0.9*float64(p.Answered) && (later < least || float64(later) < share*float64(shown))
 }
 
+// behindOutages reports whether far more was lost than came late, and most answers were prompt: what waited while nothing
+// passed comes late.
+func behindOutages(p facts.Ping) bool {
+	later, shown := p.Later(p.Min + longestDelay)
+	return shown > 0 && 2*later < shown && p.Sent-p.Answered > 3*later
+}
+
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
 	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
@@ -68,7 +75,7 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || fewDelayed(p) ||
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || fewDelayed(p) || behindOutages(p) ||
 			!delayed(p.Min, withoutLongest(p), p.Max) {
 			continue
 		}

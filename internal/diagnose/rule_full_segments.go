@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -13,7 +14,7 @@ import (
 func fullSegments() Rule {
 	return Rule{
 		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight",
-		Needs: []string{"flows|transfers|handshakes"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		Needs: []string{"flows|transfers|handshakes|messages"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
 		Because: "The peer acknowledged small segments and none of full size: some link on the path has a smaller " +
 			"MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large " +
@@ -37,7 +38,7 @@ func fullSegments() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts))
+				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts), stuckKeyExchange(in.Facts))
 			}
 			return do(findSmallerLink, one(worst.Peer, sample(evidence),
 				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g "+
@@ -63,6 +64,27 @@ func stuckSegments(f *facts.Facts) []Finding {
 	}
 	return nil
 }
+
+// stuckKeyExchange finds an ssh -v that ends where the server sends, or is to read, its first full-sized segment.
+func stuckKeyExchange(f *facts.Facts) []Finding {
+	last := ""
+	for _, line := range f.Lines("dmesg") {
+		if sshSays.MatchString(line) {
+			last = line
+		}
+	}
+	lines, n := matching(f, keyExpected)
+	if n == 0 || !keyExpected.MatchString(last) {
+		return nil
+	}
+	return do("see whether full-sized packets pass: ping -M do -s 1472 to the server, over a tunnel the size that fits it; "+
+		findSmallerLink, one("ssh", lines[len(lines)-1:], "its key exchange stands still, which is the first large packet of the connection"))
+}
+
+var (
+	keyExpected = regexp.MustCompile(`^debug1: expecting SSH2_MSG_KEX\w*_REPLY`)
+	sshSays     = regexp.MustCompile(`^debug[123]: `)
+)
 
 // stalledTransfers finds tests that stood still: their windows fell to one
 // segment and nothing more was acknowledged.

@@ -3,10 +3,13 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins.
@@ -49,7 +52,7 @@ func pathLoss() Rule {
 				}
 			}
 			return slices.Concat(lossyGateway(in.Facts), unsentProbes(in.Facts), silentSession(in.Facts),
-				foreignGateway(in.Facts))
+				foreignGateway(in.Facts), failedChecks(in.Facts))
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
@@ -119,3 +122,30 @@ func unanswered(f *facts.Facts) []Finding {
 	}
 	return nil
 }
+
+// failedChecks finds lines whose check by mwan3 of OpenWrt fails (mwan3track).
+func failedChecks(f *facts.Facts) []Finding {
+	lines, failed := matching(f, checkFailed)
+	_, passed := matching(f, checkPassed)
+	if failed == 0 || passed > 20*failed {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, line := range f.Lines("dmesg") {
+		if name := firstGroup(checkFailed, line); name != "" {
+			names[name] = true
+		}
+	}
+	const most = 3
+	all := slices.Sorted(maps.Keys(names))
+	found := with(repeated(failed, 3), one(strings.Join(all[:min(len(all), most)], ", "), lines,
+		"the check of the line failed %s", counted(failed, "time")))
+	found[0].Confirm = "ping -I NAME to the same address loses as well; where it does not, the target answers rarely: mwan3 needs two targets."
+	return do("ping -I NAME the provider's first router and the target meanwhile: where the router answers, name more targets "+
+		"(/etc/config/mwan3: list track_ip); else look at the modem and the cable", found)
+}
+
+var (
+	checkFailed = regexp.MustCompile(`mwan3track\[\d+\]: Check \(ping\) failed for target "[^"]{1,64}" on interface (\S+)`)
+	checkPassed = regexp.MustCompile(`mwan3track\[\d+\]: Check \(ping\) success`)
+)

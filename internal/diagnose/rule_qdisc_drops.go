@@ -17,9 +17,8 @@ func qdiscDrops() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				for _, q := range ofOneKind(n.Qdiscs) {
-					if (q.Kind == "mq" || q.Kind == "mqprio") && slices.ContainsFunc(n.Qdiscs,
-						func(child facts.Qdisc) bool { return child.Parent != "" && child.Dropped.Value > 0 }) {
-						continue // its children say it
+					if saidByChildren(n.Qdiscs, q.Qdisc) {
+						continue
 					}
 					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "netem" || q.Kind == "police" ||
 						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
@@ -52,6 +51,20 @@ func qdiscDrops() Rule {
 		Fires: qdiscExample(90000),
 		Quiet: qdiscExample(9),
 	}
+}
+
+// saidByChildren reports whether the drops of a root are those of the queues below it: a classful one counts them too.
+func saidByChildren(all []facts.Qdisc, q facts.Qdisc) bool {
+	if q.Parent != "" {
+		return false
+	}
+	var below uint64
+	for _, child := range all {
+		if child.Parent != "" {
+			below += child.Dropped.Value
+		}
+	}
+	return below > 0 && (q.Kind == "mq" || q.Kind == "mqprio" || below >= q.Dropped.Value)
 }
 
 // kindOfQueue are the queues of one kind that a card with several of them has below mq.

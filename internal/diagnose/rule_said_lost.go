@@ -17,7 +17,7 @@ func saidLost() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, lostLogged)
 			if n == 0 {
-				return saturated(in.Facts)
+				return append(saturated(in.Facts), gapsInStream(in.Facts)...)
 			}
 			sum, what := 0, ""
 			for _, line := range in.Facts.Lines("dmesg") {
@@ -52,3 +52,18 @@ func saturated(f *facts.Facts) []Finding {
 	return do("let the tunnel use UDP (proto udp); where it must be TCP, lengthen the queue (tcp-queue-limit 256, bcast-buffers "+
 		"1024), and with dev tap keep broadcasts out of it", with(repeated(n, 3), found))
 }
+
+// gapsInStream finds packets of a television stream that a player missed.
+func gapsInStream(f *facts.Facts) []Finding {
+	lines, n := matching(f, streamGap)
+	if n == 0 {
+		return nil
+	}
+	found := with(repeated(n, 3), one("video stream", lines, "packets of the stream are missing, in %s", counted(n, "message")))
+	found[0].Because = "A stream over UDP is not sent again: what a full buffer, a radio or a queue loses is missing in the picture."
+	found[0].Confirm = "nstat -az UdpRcvbufErrors at the player, or the drops of tc -s qdisc show and ip -s link at the router, grow with the messages."
+	return do("let the stream arrive by cable instead of Wi-Fi; switch IGMP snooping on at the bridge (OpenWrt: option igmp_snooping "+
+		"'1'), so that only the ports that asked get the stream, and Wi-Fi stations each their own copy", found)
+}
+
+var streamGap = regexp.MustCompile(`discontinuity received 0x\w+ instead of 0x|Continuity check failed for pid`)

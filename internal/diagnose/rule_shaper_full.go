@@ -51,12 +51,12 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 		}
 	}
 	if worst.Packets == 0 {
-		return nil
+		return busyShaper(n, q)
 	}
 	share := float64(worst.Drops+worst.Marks) / float64(worst.Packets)
 	late := worst.Target > 0 && worst.Peak >= shaperDelay*worst.Target
 	if share < fullDrops && (!late || worst.Drops+worst.Marks == 0) {
-		return nil
+		return busyShaper(n, q)
 	}
 	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine},
 		"its rate of %s is used up: %s of %d packets were dropped or marked in %s, and its busiest flow waits %s where "+
@@ -67,6 +67,19 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 	}
 	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it "+
 		"really carries; else the line is the limit, and this is how it is shared", q.Rate), found)
+}
+
+// busyShaper finds a shaper that does what it should, and whose rate bounds what is sent nevertheless.
+func busyShaper(n *facts.NIC, q facts.Qdisc) []Finding {
+	const enough = 100_000 // packets
+	if q.Sent.Value < enough || q.Overlimits.Value < q.Sent.Value/2 || !still(q.Overlimits) {
+		return nil
+	}
+	found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "its rate of %s was reached: it held packets back %d "+
+		"times for %d that were sent", q.Rate, q.Overlimits.Value, q.Sent.Value)
+	found[0].Because = "A shaper that is in use works like this, and keeps the delay low; nothing gets through it faster than its rate."
+	return do(fmt.Sprintf("where the line carries more than %s, raise its bandwidth: tc qdisc change dev %s root cake bandwidth "+
+		"RATE, in /etc/config/sqm of OpenWrt option download and upload", q.Rate, n.Name), with(Info, found))
 }
 
 // fullBucket finds a token bucket that drops: tbf, or a policer of tc.

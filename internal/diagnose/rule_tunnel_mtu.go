@@ -1,6 +1,11 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/regexp"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // tunnelMTU finds tunnels that send packets larger than the path takes.
 func tunnelMTU() Rule {
@@ -14,6 +19,11 @@ func tunnelMTU() Rule {
 			if n == 0 {
 				return nil
 			}
+			if mtu := told(lines[0].Text); mtu > 0 {
+				return do(fmt.Sprintf("OpenVPN from 2.6 on: mssfix %d mtu, before: mssfix %d; for what is no TCP the same with "+
+					"fragment, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path takes packets of %d bytes, and "+
+					"larger ones were sent (%s)", mtu, counted(n, "line")))
+			}
 			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; WireGuard: MTU = "+
 				"1420 or less), or clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
 				1360)+")", one("tunnel", lines, "its log says so in %s", counted(n, "line")))
@@ -23,4 +33,18 @@ func tunnelMTU() Rule {
 	}
 }
 
-var tooLong = regexp.MustCompile(`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently`)
+// ipAndUDP is what mssfix of OpenVPN before 2.6 leaves out (doc/man-sections/link-options.rst).
+const ipAndUDP = 28
+
+// told is the MTU of the path that a line of OpenVPN says, 0 where it says none.
+func told(line string) int {
+	const least, most = 576, 9000
+	if mtu, err := strconv.Atoi(firstGroup(pathTold, line)); err == nil && mtu >= least && mtu <= most {
+		return mtu
+	}
+	return 0
+}
+
+var pathTold = regexp.MustCompile(`EMSGSIZE Path-MTU=(\d{3,5})\]`)
+
+var tooLong = regexp.MustCompile(`EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently`)

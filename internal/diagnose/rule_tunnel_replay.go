@@ -32,4 +32,4 @@ func tunnelReplay() Rule {
 // manyReplays is from how many messages on the path does it often: single packets come twice on any.
 const manyReplays = 3
 
-var replayed = regexp.MustCompile(`packet error: bad packet ID \(may be a replay\)`)
+var replayed = regexp.MustCompile(`error: bad packet ID \(may be a replay\)`)

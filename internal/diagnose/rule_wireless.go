@@ -41,6 +41,12 @@ func wirelessSlow() Rule {
 					"signal (iw dev NAME link)",
 					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
 			}
+			if found := oldRates(in.Facts); found != nil && len(out) == 0 {
+				return found
+			}
+			if found := lostFrames(in.Facts); found != nil && len(out) == 0 {
+				return found
+			}
 			if lines, n := matching(in.Facts, notHandedOver); n > 0 && len(out) == 0 {
 				return do("update the driver and the card's firmware; until then wifi down and wifi up, or a reboot, frees the queue",
 					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not hand frames to the card (%s)",
@@ -72,6 +78,49 @@ var lostBeacons = regexp.MustCompile(`missed beacons exceeds threshold|CTRL-EVEN
 var notHandedOver = regexp.MustCompile(`\b(ath1[012]k\w* \S+): failed to (?:(?:transmit|push|submit) frame:?|` +
 	`transmit packet, dropping:|increase tx pending count:) -(?:28|16|12|11)\b`)
 
+// withoutHT is what mac80211 says of an access point with which it uses the rates of 802.11a and g alone (mlme.c).
+var withoutHT = regexp.MustCompile(`(\w+): disabling (?:HT|VHT|HT/VHT|HE)\b.* (due to WEP/TKIP use|as WMM/QoS is not supported by the AP)`)
+
+// oldRates finds links without the rates of 802.11n and later, by what the kernel says of the reason.
+func oldRates(f *facts.Facts) []Finding {
+	lines, n := matching(f, withoutHT)
+	if n == 0 {
+		return nil
+	}
+	m := withoutHT.FindStringSubmatch(lines[0].Text)
+	found := one(m[1], lines, "it is held at the rates of 802.11a and g, 54 Mbit/s at most, %s", m[2])
+	found[0].Because = "802.11n and what came after it are allowed with WMM, and with CCMP (AES) or GCMP alone."
+	found[0].Confirm = "iw dev NAME link shows no MCS in its bit rates."
+	return do("set the access point to WPA2 or WPA3 with CCMP (AES) alone, neither TKIP nor WEP, and switch WMM on there", found)
+}
+
+// What rt2x00 (rt2x00queue.c, rt2800lib.c, rt2800mmio.c) and ath9k (mac.c) say of frames: those that were lost, and those whose end it missed.
+var (
+	framesLost = regexp.MustCompile(`\b(phy\d+): rt2\w+: (?:Error|Warning) - (?:Dropping frame due to full tx queue|TX status timeout for entry)|` +
+		`\bath: (phy\d+): (?:DMA failed to stop in \d+ ms|Failed to stop TX DMA)`)
+	framesUnknown = regexp.MustCompile(`\b(phy\d+): rt2\w+: Warning - (?:Got TX status for an empty queue|\d+ spurious TX_FIFO_STATUS)`)
+)
+
+// lostFrames finds a driver that loses frames, or what became of them.
+func lostFrames(f *facts.Facts) []Finding {
+	const action = "update the kernel, which holds the driver; until then wifi down and wifi up, or a reboot, starts its queues anew"
+	if lines, n := matching(f, framesLost); n > 0 {
+		found := with(repeated(n, 3), one(firstGroup(framesLost, lines[0].Text), lines,
+			"its driver dropped frames, or the card did not answer it (%s)", counted(n, "message")))
+		found[0].Because = "What waits in the card's queues is lost, and while the driver starts it anew nothing is sent or received."
+		return do(action, found)
+	}
+	lines, n := matching(f, framesUnknown)
+	if n == 0 {
+		return nil
+	}
+	found := with(Info, one(framesUnknown.FindStringSubmatch(lines[0].Text)[1], lines,
+		"its driver was told of frames that it no longer knew (%s)", counted(n, "message")))
+	found[0].Because = "The card reports late what became of a frame, after the driver gave it up: the rate that the driver chooses " +
+		"may be too low. Single ones are harmless."
+	return do(action, found)
+}
+
 // missingACKs is what hostapd says of a station that it gave up.
 var missingACKs = regexp.MustCompile(`disconnected due to excessive missing ACKs`)
 
@@ -97,6 +146,11 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 			"%d frames were sent %d times again%s", s.Sent, s.Retries, at)
 	case weak:
 		found = one(s.Interface, evidence, "the signal is %g dBm", s.Signal)
+	case heldAtG(s):
+		found = with(Info, one(s.Interface, append(evidence, s.Shown["send_bps"], s.Shown["receive_bps"]),
+			"both directions are at %s, the most that 802.11a and g have%s", s.Send, at))
+		return do("see whether the station knows 802.11n at all; then set the access point to it (OpenWrt: option htmode 'HT20'), "+
+			"to CCMP (AES) instead of TKIP or WEP, and to WMM (option wmm '1')", found)
 	case s.Receive > 0 && s.Receive <= units.Mbit && s.Received >= enoughAir:
 		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame came at %s%s",
 			s.Receive, at))
@@ -114,6 +168,13 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 		found = do("switch power saving off: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
 	}
 	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and firmware", found)
+}
+
+// heldAtG reports whether a good link with traffic has the highest rate of 802.11a and g, in both directions.
+func heldAtG(s *facts.Station) bool {
+	const highest, strong = 54 * units.Mbit, -60
+	return s.Send == highest && s.Receive == highest && !s.Coded && s.Signal < 0 && s.Signal >= strong &&
+		s.Sent >= enoughAir && s.Received >= enoughAir
 }
 
 // busyAir finds a channel that is full, mostly without what the radio sends itself.

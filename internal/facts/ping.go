@@ -44,7 +44,7 @@ var (
 		`hlim=\d+ time=([0-9.]+) ms|` +
 		`: ?\S+=\d+ \S+[=<](\d+) ?ms TTL=\d+`)
 	pingNumber = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
-	pingFrom   = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |` +
+	pingFrom   = regexp.MustCompile(`^\d+ [Bb]\S+ \S+ (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |` +
 		`^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
@@ -65,6 +65,16 @@ var (
 	pingStatistics = regexp.MustCompile(`^Ping\S* \S+ \S+ ([0-9a-fA-F.:]+[0-9a-fA-F]) ?:$`)
 )
 
+// StampOfPing is the form of a time that ping -D (iputils), ts and scripts write in front of an answer.
+const StampOfPing = `\[\d{9,11}\.\d+\] |(?:\w{3} )?\w{3} +\d+ \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?:? +|` +
+	`\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? +`
+
+var (
+	pingStamp = regexp.MustCompile(`^(?:` + StampOfPing + `)`)
+	// pingNote is what people write in place of the answers that are missing.
+	pingNote = regexp.MustCompile(`^[\[(<].*\b(?i:missing|lost|no answers?|timeouts?)\b.*[\])>]$`)
+)
+
 // pingLimit bounds the peers that are kept.
 const pingLimit = 64
 
@@ -72,7 +82,7 @@ const pingLimit = 64
 func (f *Facts) readPing(t text) error {
 	var p *Ping
 	for i, line := range t.lines() {
-		line = strings.TrimSpace(line)
+		line = pingStamp.ReplaceAllString(strings.TrimSpace(line), "")
 		at := func() Source { return f.Line(t.from, i+1) }
 		if len(f.Messages) < messageLimit && pingTold.MatchString(line) {
 			f.Messages = append(f.Messages, Message{shorten(line), at()})
@@ -121,6 +131,8 @@ func (p *Ping) take(line string, at func() Source) {
 		if src := at(); p.Missing.Text == "" {
 			p.Missing = src
 		}
+		answered = p.adjoining
+	} else if pingNote.MatchString(line) {
 		answered = p.adjoining
 	} else if m := pingSummary.FindStringSubmatch(line); m != nil {
 		p.Min, p.Avg, p.Max, p.Source = milliseconds(m[1]), milliseconds(m[2]), milliseconds(m[3]), at()

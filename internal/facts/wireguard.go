@@ -61,10 +61,14 @@ func (f *Facts) readWireGuard(t text) error {
 }
 
 // LostPeerForm is what programs log of a tunnel whose other end does not answer: strongSwan (libcharon sa/ikev2/
-// task_manager_v2.c and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c) and pppd (lcp.c).
+// task_manager_v2.c and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c), pppd
+// (lcp.c, plugins/pppoe/discovery.c), mpd,
+// cloudflared and WireGuard (device/timers.go of wireguard-go).
 var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA failed, peer not responding|` +
 	`second timeout exceeded after \d+ retransmits)|` +
-	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests)`)
+	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
+	`(failed to dial to edge with quic: timeout)|(Timeout waiting for PADO packets)|(LCP terminated by peer)|` +
+	`((?i:handshake )(?:for peer \d+ \([^)]{1,64}\) )?did not complete after \d+ seconds, retrying)`)
 
 // LostPeer is the protocol of the tunnel that a line of LostPeerForm is of, empty for other lines.
 func LostPeer(line string) string {
@@ -76,6 +80,14 @@ func LostPeer(line string) string {
 		return "IKE"
 	case m[2] != "":
 		return "OpenVPN"
+	case m[4] != "":
+		return "QUIC"
+	case m[5] != "":
+		return "PPPoE"
+	case m[6] != "":
+		return "LCP"
+	case m[7] != "":
+		return "WireGuard"
 	}
 	return "PPP"
 }

@@ -34,6 +34,7 @@ var (
 	stationBegin  = regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on ([\w.-]+)\)`)
 	iwconfigBegin = regexp.MustCompile(`^([a-z][\w.-]*)\s+(?:IEEE 802\.11|ESSID: )`)
 	iwconfigField = regexp.MustCompile(`(Bit Rate|Signal level)[=:](-?[0-9.]+) ([MG]b/s|dBm)`)
+	bitRate       = regexp.MustCompile(`^\s*Bit Rate[=:][0-9.]+ [MG]b/s`)
 	powerSave     = regexp.MustCompile(`Power (?:save: |Management:)(on|off)\b`)
 	airPackets    = regexp.MustCompile(`\((\d+) packets\)`)
 )
@@ -96,7 +97,8 @@ func (f *Facts) readWireless(t text) error {
 			s.Client = stationBegin.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(line), "Station ") ||
 				iwconfigBegin.MatchString(line)
 		}
-		if name := t.device(); s == nil && plainName(name) && stationField.MatchString(line) { // a grep cut its first line
+		if name := cmp.Or(t.device(), UnnamedLink); s == nil && plainName(name) && (stationField.MatchString(line) ||
+			bitRate.MatchString(line)) { // a grep cut its first line
 			f.Stations = append(f.Stations, Station{Interface: name, Source: f.Line(t.from, i+1), Shown: map[string]Source{}})
 			s, found = &f.Stations[len(f.Stations)-1], true
 		}

@@ -47,7 +47,7 @@ var percentage = regexp.MustCompile(`[0-9]%$`)
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
-		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
+		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
 		[]string{"kernel: ", "kernel:", "kern: ", "["}},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
 		`NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|` +
@@ -71,7 +71,7 @@ var looseLines = []looseLine{
 		`firmware crashed!|` +
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
-		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
+		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
 		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow request \d+\.\d+ seconds old|` +
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
 		`(?:requests|ops) are blocked > \d+ sec|` +
@@ -216,9 +216,13 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
 		[]string{"handshake tim", "SSL connection", "CQ creation"}},
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
+	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
+		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
+		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data len=\d+ \(>=\d+\)`),
+		"dmesg", []string{"ath: phy", "flowset", "discontinuity", "debug", "PADO", "LCP terminated", "mwan3track", "EMSGSIZE", "huge packet"}},
 	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "S/N"}},
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
-	{facts.LostPeerForm, "dmesg", []string{"retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests"}},
+	{facts.LostPeerForm, "dmesg", []string{"retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
@@ -248,6 +252,7 @@ var looseLines = []looseLine{
 		`(?:On$|Off$|-?[0-9.]+ )`), "ethtool -m " + facts.UnnamedLink, []string{"Laser ", "Module ", "Rec", "Rcv"}},
 	{regexp.MustCompile(`^\{"type":"result",.*"ping":\{`), "speedtest", []string{`"result"`}},
 	{facts.LoadedTestForm, "speedtest", []string{"RTT ", "sent/received", "Ping (ms)", "Mbits/s", "in msec", " capacity: ", " RPM", "Idle Latency", " +"}},
+	{regexp.MustCompile(`^\s*Bit Rate[=:][0-9.]+ [MG]b/s\s+Tx-Power`), "iw", []string{"Bit Rate"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller|^\s+(?:Subsystem|Kernel driver in use): \S`),
 		"lspci -vv", []string{"Lnk", "Ethernet controller", "Subsystem: ", "driver in use"}},
@@ -316,7 +321,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
 	{regexp.MustCompile(`^\s*\d+ packets transmitted, \d+ (?:packets )?received, `), "ping", []string{"packets transmitted"}},
-	{regexp.MustCompile(`^\s*\d+ bytes from \S+.*[rs]eq=\d+ (?:ttl|hlim)=\d+ `), "ping", []string{" bytes from "}},
+	{regexp.MustCompile(`^\s*(?:` + facts.StampOfPing + `)?\d+ [Bb]\S+ \S+ \S+.*[rs]eq=\d+ (?:ttl|hlim)=\d+ `), "ping", []string{" ttl=", " hlim="}},
 	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
 		`-Statistik) \S+ \S+:$|` +
 		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
