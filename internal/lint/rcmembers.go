@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -74,7 +75,7 @@ func (k *checker) judgePorts() {
 
 // judgeTagNumbers reports tags of VLANs that there are not, and VLANs with larger packets than their parent's.
 func (k *checker) judgeTagNumbers() {
-	for name := range k.variables {
+	for _, name := range slices.Sorted(maps.Keys(k.variables)) {
 		parent, vlans := strings.CutPrefix(name, "vlans_")
 		a := k.assigned(name)
 		if !vlans || a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
@@ -115,10 +116,8 @@ func (k *checker) largerThanParent(parent, child string) {
 
 // ifconfigLine is the line of ifconfig of an interface.
 func (k *checker) ifconfigLine(iface string) *assignment {
-	for a := range k.ifconfigLines() {
-		if a.entry.Name == "ifconfig_"+iface {
-			return a
-		}
+	if a := k.set["ifconfig_"+iface+"\x00"+iface]; a != nil && a.kind == conffile.RC {
+		return a
 	}
 	return nil
 }
