@@ -53,7 +53,7 @@ func poorDSL(m facts.Modem) []Finding {
 		return do(action, one("DSL", evidence, "%d seconds with many damaged frames, at a noise margin of %.1f dB", m.Severe, m.Margin))
 	case m.Severe >= manySevere:
 		// Since when they are counted is not known.
-		return decisive(do(action, with(Info, one("DSL", evidence[:1], "%d seconds with many damaged frames", m.Severe))))
+		return do(action, with(Info, one("DSL", evidence[:1], "%d seconds with many damaged frames", m.Severe)))
 	case known && m.Margin < leastMargin:
 		return do(action, with(Info, one("DSL", evidence[1:], "its noise margin is %.1f dB", m.Margin)))
 	}

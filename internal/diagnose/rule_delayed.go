@@ -104,15 +104,19 @@ func delayedProbes(f *facts.Facts) []Finding {
 // other: before and during a transfer.
 func delayedLater(f *facts.Facts) []Finding {
 	const least = 3
-	for _, slow := range f.Pings {
-		for _, quick := range f.Pings {
-			if slow.Peer == "" || slow.Peer != quick.Peer || slow.Answered < least || quick.Answered < least ||
-				!delayed(quick.Avg, slow.Min, slow.Max) {
-				continue
-			}
-			return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time round trips take %s on average and up "+
-				"to %s, at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
+	quickest := map[string]facts.Ping{}
+	for _, p := range f.Pings {
+		if q, known := quickest[p.Peer]; p.Answered >= least && (!known || p.Avg < q.Avg) {
+			quickest[p.Peer] = p
 		}
+	}
+	for _, slow := range f.Pings {
+		quick, known := quickest[slow.Peer]
+		if slow.Peer == "" || !known || slow.Answered < least || !delayed(quick.Avg, slow.Min, slow.Max) {
+			continue
+		}
+		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time round trips take %s on average and up "+
+			"to %s, at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
 	}
 	return nil
 }

@@ -42,8 +42,8 @@ func circle(t facts.Trace) []Finding {
 	seen := map[string][]int{}
 	for i, hop := range t.Hops {
 		at := seen[hop.Name]
-		if hop.Name == "" || strings.ContainsAny(hop.Name[:1], "*?") || len(at) > 0 && i == at[len(at)-1]+1 {
-			continue // a router that asks itself is none
+		if hop.Name == "" || hop.Loss >= 1 || len(at) > 0 && i == at[len(at)-1]+1 {
+			continue // what did not answer has no name, and a router that asks itself is none
 		}
 		if seen[hop.Name] = append(at, i); len(at) == 2 {
 			before := t.Hops[i-1]

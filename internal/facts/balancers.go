@@ -54,7 +54,7 @@ func balancerRequest(line string) (r RequestTime, ok bool) {
 	return r, false
 }
 
-// loadRequest is the slowest connection of a load generator's summary, and the mean of all in its total.
+// loadRequest is the slowest connection of a load generator's summary.
 func loadRequest(line string) (r RequestTime, ok bool) {
 	m := LoadLine.FindStringSubmatch(line)
 	if m == nil {

@@ -35,7 +35,7 @@ func (f *Facts) readIfstat(t text) error {
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}
 		}
-		n.Counters["netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]]] = Counter{Value: uint64(v),
+		n.Counters["netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]]] = Counter{Value: uint64(min(v, 1e15)),
 			Rate: &v, Over: 1,
 			Partial: true, Source: src}
 		found = true

@@ -32,10 +32,10 @@ const ModemStatus = "modem status"
 // Lines of dsl_control of OpenWrt and xdslctl of Broadcom, both of DSL; rows of the channels on the page of a cable
 // modem; and ModemManager's and libqmi's lines of LTE.
 var (
-	dslMargin    = regexp.MustCompile(`^(?:Noise Margin(?: \(SNR\))?|SNR \(dB\)):\s+(-?\d+(?:\.\d+)?) ?(?:dB)?\s*/?\s+-?\d`)
+	dslMargin    = regexp.MustCompile(`^(?:Noise Margin(?: \(SNR\))?|SNR \(dB\)):\s+(-?\d{1,4}(?:\.\d{1,4})?) ?(?:dB)?\s*/?\s+-?\d`)
 	dslSevere    = regexp.MustCompile(`^(?:Severely Errored Seconds \(SES\):\s+Near: (\d+) /|SES:\s+(\d+)\s+\d+$)`)
-	cableChannel = regexp.MustCompile(`\bLocked\b.*?\s(-?\d+(?:\.\d+)?) ?dBmV\s+(\d+(?:\.\d+)?) ?dB\s+(\d+)\s+(\d+)\s*$`)
-	mobileSignal = regexp.MustCompile(`\b(RSRP|S/N|SNR): '?(-?\d+(?:\.\d+)?) ?dBm?'?\s*$`)
+	cableChannel = regexp.MustCompile(`\bLocked\b.*?\s(-?\d{1,4}(?:\.\d{1,4})?) ?dBmV\s+(\d{1,4}(?:\.\d{1,4})?) ?dB\s+(\d+)\s+(\d+)\s*$`)
+	mobileSignal = regexp.MustCompile(`\b(RSRP|S/N|SNR): '?(-?\d{1,4}(?:\.\d{1,4})?) ?dBm?'?\s*$`)
 )
 
 // ModemForm is one of these lines.

@@ -124,10 +124,11 @@ func (f *Facts) throttled(t Throttling) {
 	}
 }
 
-// sharesOf gives each throttling the number of periods of which it is a part; those of which it is not known are none.
+// sharesOf gives each throttling the number of periods of which it is a part; those of which it is not known, or that never
+// waited, are none.
 func (f *Facts) sharesOf(periods map[string]Counter) {
 	f.Throttled = slices.DeleteFunc(f.Throttled, func(t Throttling) bool {
-		return t.Share == 0 && (periods[t.Subject].Value == 0 || t.Periods > periods[t.Subject].Value)
+		return t.Share == 0 && (t.Periods == 0 || periods[t.Subject].Value == 0 || t.Periods > periods[t.Subject].Value)
 	})
 	for i := range f.Throttled {
 		if t := &f.Throttled[i]; t.Share == 0 {
@@ -139,8 +140,11 @@ func (f *Facts) sharesOf(periods map[string]Counter) {
 
 // proxyServer reads a line of show stat below its heading, from which columns may have been cut.
 func (f *Facts) proxyServer(heads []string, line string, src Source) bool {
+	if len(f.ProxyServers) >= rowLimit {
+		return false
+	}
 	fields, err := csv.NewReader(strings.NewReader(line)).Read()
-	if err != nil || len(fields) < 4 || len(fields) > len(heads) || len(f.ProxyServers) >= rowLimit {
+	if err != nil || len(fields) < 4 || len(fields) > len(heads) {
 		return false
 	}
 	p := ProxyServer{Source: src}

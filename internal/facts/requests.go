@@ -168,7 +168,7 @@ func requestLine(line string) (r RequestTime, ok bool) {
 func (f *Facts) curlTold(values map[string]string, src Source) (found bool) {
 	var at *RequestTime
 	for _, name := range curlOrder {
-		if v := values["time_"+name]; v != "" {
+		if v := values["time_"+name]; curlSeconds.MatchString(v) {
 			at, found = f.curlPart(at, name, v, "", src), true
 		}
 	}
@@ -213,6 +213,9 @@ func (f *Facts) curlPart(at *RequestTime, name, digits, unit string, src Source)
 	return at
 }
 
+// curlSeconds is a time as curl writes it: other numbers are what it fetched.
+var curlSeconds = regexp.MustCompile(`^\d{1,6}\.\d{3,6}$`)
+
 // curlOrder are the times that curl shows in one line, as they follow one another.
 var curlOrder = []string{"namelookup", "connect", "appconnect", "pretransfer", "starttransfer", "total"}
 
@@ -231,7 +234,7 @@ var ConnectFailed = regexp.MustCompile(`dial tcp (\S+:\d+): (?:i/o timeout|conne
 // first group that is not empty is the server.
 var LookupFailed = regexp.MustCompile(`read udp \S+->(\S+):53: (?:i/o timeout|read: connection refused)|` +
 	`^;; connection timed out; no servers could be reached|^;; communications error to (\S+)#53: timed out|` +
-	`(?i:temporary failure in name resolution)|\bEAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
+	`(?i:temporary failure in name resolution)|\b(?:getaddrinfo|code:?) '?EAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
 	`/dns-query"?: .*(?:deadline exceeded|timeout)|` +
 	`Using degraded feature set .*for DNS server (\S+?)\.?(?: |$)|could not be resolved \(110: |^DNS request timed out\.|Maximum number of concurrent DNS queries reached`)
 

@@ -2,12 +2,12 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
 
@@ -133,15 +133,18 @@ func (k *checker) misspeltFile(e conffile.Entry) *finding {
 	ours := strings.Split(e.Name, "/")
 	near := ""
 	for _, name := range k.names {
-		theirs := strings.Split(name, "/")
-		if name[0] != '/' || len(theirs) != len(ours) {
+		if name[0] != '/' || strings.Count(name, "/") != len(ours)-1 {
 			continue
 		}
 		slips, other := 0, false
-		for i, part := range theirs {
+		for i, part := range strings.Split(name, "/") {
+			few := 1 + len(part)/12
 			switch {
 			case part == ours[i] || part == "*":
-			case len(part) > 5 && spelling.Edits(part, ours[i]) <= 1+len(part)/12:
+			case other || slips > 0: // one part alone may be wrong
+				other = true
+			case len(part) > 5 && max(len(part)-len(ours[i]), len(ours[i])-len(part)) <= few &&
+				spelling.Edits(part, ours[i]) <= few:
 				slips++
 			default:
 				other = true

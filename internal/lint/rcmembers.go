@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -74,7 +75,11 @@ func (k *checker) judgePorts() {
 
 // judgeTagNumbers reports tags of VLANs that there are not, and VLANs with larger packets than their parent's.
 func (k *checker) judgeTagNumbers() {
-	for name := range k.variables {
+	lines := map[string]*assignment{}
+	for a := range k.ifconfigLines() {
+		lines[strings.TrimPrefix(a.entry.Name, "ifconfig_")] = a
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.variables)) {
 		parent, vlans := strings.CutPrefix(name, "vlans_")
 		a := k.assigned(name)
 		if !vlans || a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
@@ -92,13 +97,12 @@ func (k *checker) judgeTagNumbers() {
 			if err == nil {
 				child = parent + "_" + tag
 			}
-			k.largerThanParent(parent, child)
+			k.largerThanParent(parent, lines[parent], lines[child])
 		}
 	}
 }
 
-func (k *checker) largerThanParent(parent, child string) {
-	p, c := k.ifconfigLine(parent), k.ifconfigLine(child)
+func (k *checker) largerThanParent(parent string, p, c *assignment) {
 	if p == nil || c == nil || p.entry.Has(conffile.Expands) || c.entry.Has(conffile.Expands) {
 		return
 	}
@@ -111,16 +115,6 @@ func (k *checker) largerThanParent(parent, child string) {
 		message: fmt.Sprintf("%s sets mtu %d, and %s, which carries it, has %d (line %d)", c.entry.Name, inner, parent, outer,
 			p.entry.Line),
 		because: "The kernel refuses a VLAN larger packets than its parent's; set the parent's mtu first."})
-}
-
-// ifconfigLine is the line of ifconfig of an interface.
-func (k *checker) ifconfigLine(iface string) *assignment {
-	for a := range k.ifconfigLines() {
-		if a.entry.Name == "ifconfig_"+iface {
-			return a
-		}
-	}
-	return nil
 }
 
 // mtuOf is the MTU that a line of ifconfig sets.
