@@ -239,10 +239,11 @@ func (p *Posted) identify(all string, alone bool) {
 	case sure || !alone:
 	case named == macOS:
 		guess, p.relative = "FreeBSD unknown unknown", macOS
-	case named != "" && !strings.HasPrefix(guess, named):
-		guess = named + " unknown unknown"
-	case named == "" && guess != "" && macNamed.MatchString(all): // it may be of either
+	case named == "" || strings.HasPrefix(guess, named):
+	case guess != "" && macNamed.MatchString(all): // it may be of either
 		p.Guessed = true
+	default:
+		guess = named + " unknown unknown"
 	}
 	if guess == "" && slices.ContainsFunc(p.parts, func(s section) bool { return cshPrompt.MatchString(s.line) }) {
 		guess = "FreeBSD unknown unknown"
@@ -313,6 +314,9 @@ func namedSystem(s string) string {
 	found := ""
 	for _, n := range systemNames {
 		if n.form.MatchString(s) {
+			if found != "" && n.system == macOS {
+				break // a client, mostly
+			}
 			if found != "" {
 				return "" // of several
 			}
