@@ -118,7 +118,9 @@ func gatewayReport(line string) (r gatewayState, ok bool) {
 		r.alarm = m[2] == "Alarm" || m[2] == "1" || strings.Contains(m[2], "->") && !strings.HasSuffix(m[2], " none")
 		r.ms, _ = strconv.ParseFloat(m[3], 64) // nothing stands for it where no probe came back
 		r.loss, _ = strconv.Atoi(m[5])
-		if m[4] == "us" {
+		// scripts of older OPNsense write "ms" behind microseconds; dpinger takes a probe for lost long before ten seconds
+		const latest = 10_000
+		if m[4] == "us" || r.ms > latest {
 			r.ms /= 1000
 		}
 		return r, r.ms <= 1e6 && r.loss <= 100

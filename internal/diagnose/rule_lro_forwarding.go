@@ -3,6 +3,7 @@ package diagnose
 import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // lroForwarding finds receive offload on a host that forwards.
@@ -15,11 +16,15 @@ func lroForwarding() Rule {
 			"too large. On FreeBSD this includes TSO when sending.",
 		Check: func(in Input) (out []Finding) {
 			src, on := reallyForwards(in.Facts, in.Role)
+			only, switched := lonePort(in.Facts)
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				why, what := src, "the host forwards"
 				if bridge := in.Facts.NIC(n.Master); bridge != nil && bridge.Kind == "bridge" {
 					why, what = bridge.Source, "it is a port of "+bridge.Name
+				} else if !on && n == only {
+					out = append(out, hint(joinsSegments(n, switched, "forwarding is switched on"))...)
+					continue
 				} else if !on {
 					continue
 				}
@@ -32,6 +37,34 @@ func lroForwarding() Rule {
 		Fires: lroExample("LRO,VLAN_HWTSO"),
 		Quiet: lroExample("VLAN_HWTSO"),
 	}
+}
+
+// lonePort is the only card that was shown of a FreeBSD host on which somebody switched forwarding on: where its
+// traffic goes is not known, but nothing says that it is no router.
+func lonePort(f *facts.Facts) (*facts.NIC, facts.Source) {
+	src, on := forwards(f)
+	if !on || f.System != system.FreeBSD || total(f, "ip.total_packet_received") > 0 || addressed(f) > 1 {
+		return nil, facts.Source{}
+	}
+	var only *facts.NIC
+	for i := range f.NICs {
+		if n := &f.NICs[i]; physical(n) && n.Up {
+			if only != nil {
+				return nil, facts.Source{}
+			}
+			only = n
+		}
+	}
+	return only, src
+}
+
+// hint makes a finding one that holds only where the host forwards what this card receives.
+func hint(found []Finding) []Finding {
+	for i := range found {
+		found[i].Severity = Info
+		found[i].Confirm = "The card receives packets that the host passes on: netstat -s -p ip counts them as forwarded."
+	}
+	return found
 }
 
 // joinsSegments finds the offloads that make large packets of small ones: LRO

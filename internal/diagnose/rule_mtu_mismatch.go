@@ -52,7 +52,7 @@ func mtuMismatch() Rule {
 func refusedMember(f *facts.Facts) []Finding {
 	lines, n := matching(f, invalidMTU)
 	if n == 0 {
-		return nil
+		return refusedByIfconfig(f)
 	}
 	m := invalidMTU.FindStringSubmatch(lines[0].Text)
 	found := one(m[1], lines, "%s was not taken into it: its MTU is %s, the bridge's %s", m[3], m[2], m[4])
@@ -62,6 +62,24 @@ func refusedMember(f *facts.Facts) []Finding {
 		"behind it (a jail, a virtual machine) without a network."
 	return found
 }
+
+// refusedByIfconfig finds the same where only ifconfig's own message was read: an Ethernet interface that is in no
+// bridge yet is an invalid argument for its MTU alone.
+func refusedByIfconfig(f *facts.Facts) []Finding {
+	lines, n := matching(f, bridgeRefused)
+	if n == 0 {
+		return nil
+	}
+	member := firstGroup(bridgeRefused, lines[0].Text)
+	found := one(member, lines, "a bridge did not take it: its MTU is not the bridge's")
+	found[0].Fix = []Fix{{Setting: "link:mtu", Interface: member, Command: "ifconfig " + member + " mtu " + unknownValue,
+		Formula: "the MTU that ifconfig shows of the bridge"}, {Action: "then add it to the bridge again"}}
+	found[0].Because = "What is behind it (a jail, a virtual machine) is without a network."
+	found[0].Confirm = "dmesg says \"invalid MTU\"."
+	return found
+}
+
+var bridgeRefused = regexp.MustCompile(`ifconfig: BRDGADD ([a-z][\w.]*): Invalid argument`)
 
 var invalidMTU = regexp.MustCompile(`([a-z][\w.]*): invalid MTU: (\d+)\(([a-z][\w.]*)\) != (\d+)`)
 

@@ -26,7 +26,7 @@ func pathLoss() Rule {
 			"tests|messages"}, Severity: Warning,
 		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
 			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
-		Confirm: "TCP on this path sends segments again at about this share (ss -ti, iperf3's Retr).",
+		Confirm: "TCP on this path sends segments again at about this share (iperf3's Retr; ss -ti, netstat -s -p tcp).",
 		Check: func(in Input) []Finding {
 			for _, t := range in.Facts.Traces {
 				if found := lossyTrace(t); found != nil {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -22,6 +23,9 @@ func pfStates() Rule {
 				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value,
 					limit, 100*float64(used.Value)/float64(limit))
 			}
+			if found := atDefaultLimit(used, has && !ok); found != nil {
+				return found
+			}
 			refused := counters(f, "pf.memory")
 			if lines, n := logged(f, "pf states limit reached"); n > 0 {
 				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table in %s",
@@ -36,6 +40,22 @@ func pfStates() Rule {
 		Fires: pfExample(95000, 0),
 		Quiet: pfExample(950, 0),
 	}
+}
+
+// atDefaultLimit finds a table that holds as many states as the kernel allows where pf.conf sets no limit (PFSTATE_HIWAT
+// of pfvar.h: 100000, 10000 in older releases; FreeBSD's allocator rounds it up a little).
+func atDefaultLimit(used facts.Counter, unknown bool) []Finding {
+	for _, limit := range []uint64{10000, 100000} {
+		const rounded = 100 // the part of the limit by which it is exceeded at most
+		if unknown && used.Value >= limit && used.Value <= limit+limit/rounded {
+			found := with(Warning, one("pf", []facts.Source{used.Source}, "%d states, just as many as the limit of %d allows "+
+				"that holds where none is set", used.Value, limit))
+			found[0].Fix = []Fix{{Setting: "pf:set/limit/states", Value: strconv.FormatUint(2*limit, 10)}}
+			found[0].Confirm = fmt.Sprintf("pfctl -sm shows %d as the hard limit of states.", limit)
+			return found
+		}
+	}
+	return nil
 }
 
 func pfExample(states, srcLimit int) Example {

@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -22,9 +25,17 @@ func programCore() Rule {
 				if t.Share < full || packetThreadName.MatchString(t.Name) || len(out) >= several {
 					continue
 				}
-				if m := passing.FindStringSubmatch(t.Name); m != nil {
+				m := passing.FindStringSubmatch(t.Name)
+				if m == nil {
+					continue
+				}
+				name := m[1] + m[2] + m[3]
+				if i := slices.IndexFunc(out, func(f Finding) bool { return f.Subject == name }); i >= 0 {
+					out[i].Evidence = append(out[i].Evidence, t.Source) // of one program
+					out[i].Summary = fmt.Sprintf("%d of its processes or threads fill a core each", len(out[i].Evidence))
+				} else {
 					out = append(out, do("let several threads, processes or tunnels share the work, or move it into the kernel or "+
-						"to a faster core", one(m[1]+m[2]+m[3], []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+						"to a faster core", one(name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 				}
 			}
 			return out

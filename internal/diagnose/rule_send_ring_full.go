@@ -10,11 +10,12 @@ import (
 
 // sendRingFull finds cards that could not take what the host sends. What drivers count so: netvsc (netvsc_drv.c,
 // netvsc.c: tx_send_full counts packets for which its copy buffer had no section, tx_no_space those that it dropped),
-// vmxnet3 (vmxnet3_ethtool.c: ring full), virtio_net and gve (tx_stop), ena (queue_stop), mlx5 (en_stats.c: tx_xdp_full, rx_xdp_tx_full).
+// vmxnet3 (vmxnet3_ethtool.c: ring full), FreeBSD's hn
+// (if_hn.c: no_txdescs and send_failed count packets that were put back and sent later), virtio_net and gve (tx_stop), ena (queue_stop), mlx5 (en_stats.c: tx_xdp_full, rx_xdp_tx_full).
 func sendRingFull() Rule {
 	return Rule{
 		ID: "send-ring-full", Title: "A card's send ring or buffer was full", Severity: Info,
-		Systems: onLinux(), Needs: []string{"statistics *"},
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:statistics *", "freebsd:settings"},
 		Because: "The host, or the hypervisor behind a virtual card, takes packets more slowly than they are sent, or the " +
 			"ring is short for the bursts.",
 		Confirm: "The counter grows while it is slow.",
@@ -51,6 +52,9 @@ func sendRemedy(n *facts.NIC) string {
 		return "turn on accelerated networking (SR-IOV) for this machine; use more queues (ethtool -L " + n.Name +
 			" combined N) and a larger ring (ethtool -G " + n.Name + " tx N)"
 	}
+	if n.Driver == "hn" {
+		return "turn on accelerated networking (SR-IOV) for this machine, or send less in one burst"
+	}
 	return "use more queues (ethtool -L) and a larger send ring (ethtool -G), or send less in one burst"
 }
 
@@ -64,7 +68,7 @@ var queueStop = regexp.MustCompile(`^(?:queue_\d+_tx_queue_stop|tx_queue_\d+_(?:
 	`tx_stop_cnt\[\d+\]|tx_stop\[\d+\]|tx_queue_stopped|tx\d+_stopped)$`)
 
 func sendWait(s string) bool {
-	return s == "tx_send_full" || s == "tx_busy" || s == "stop_queue" || strings.TrimSpace(s) == "ring full" ||
+	return s == "no_txdescs" || s == "send_failed" || s == "tx_send_full" || s == "tx_busy" || s == "stop_queue" || strings.TrimSpace(s) == "ring full" ||
 		queueStop.MatchString(s)
 }
 

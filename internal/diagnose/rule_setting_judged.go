@@ -152,12 +152,18 @@ func judgement(r *catalog.Record, value, code string, version catalog.Version, i
 		}
 		if unknown := (*catalog.UnknownInput)(nil); errors.As(err, &unknown) && unknown.Name == "role" &&
 			code == "harmful" {
-			if roles := holdingRoles(r, j.When, inputs); len(roles) > 0 {
+			if roles := holdingRoles(r, j.When, inputs); len(roles) > 0 && !switchesForwarding(r.Name, in.Facts) {
 				return &settingVerdict{Info, j.Because, " (for a host of role " + strings.Join(roles, ", ") + ")", ""}
 			}
 		}
 	}
 	return nil
+}
+
+// switchesForwarding tells the switch that says itself which role the host has: nobody sets it unawares.
+func switchesForwarding(name string, f *facts.Facts) bool {
+	src, on := forwards(f)
+	return on && f.Settings[name].Source == src
 }
 
 // aboutNetwork tells whether a setting can slow a path, rather than what else the host does.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // transmitTimeout finds cards that hung.
@@ -16,7 +17,7 @@ func transmitTimeout() Rule {
 			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
 			if lines, n := logLines(in.Facts, saysHung); n > 0 {
-				return hungCards(lines, n)
+				return ofRealtek(in.Facts, hungCards(lines, n))
 			}
 			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
 				if lines, n := matching(in.Facts, form); n > 0 {
@@ -60,6 +61,21 @@ func hungCards(lines []facts.Source, n int) []Finding {
 	found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
 	return do(hungAction(lines[0].Text), ofHypervisor(found))
 }
+
+// ofRealtek names the vendor's driver for the chips that FreeBSD's own often resets (net/realtek-re-kmod of its ports;
+// watchdog timeouts end with it: opnsense/core issue 6301).
+func ofRealtek(f *facts.Facts, found []Finding) []Finding {
+	if f.System == system.FreeBSD && realtekHung.MatchString(found[0].Evidence[0].Text) {
+		found[0].Fix = []Fix{{Action: "install the vendor's driver: pkg install realtek-re-kmod (in OPNsense the plugin " +
+			"os-realtek-re), put these two lines into /boot/loader.conf and start anew; where it is in use " +
+			"already (kldstat), try its other version, realtek-re-kmod198"},
+			{File: "/boot/loader.conf", Line: `if_re_load="YES"`},
+			{File: "/boot/loader.conf", Line: `if_re_name="/boot/modules/if_re.ko"`}}
+	}
+	return found
+}
+
+var realtekHung = regexp.MustCompile(`(?:^|[ >])re\d+: .*[Ww]atchdog`)
 
 // lateCompletions finds what ena of Linux says of packets that the card did not complete in time.
 func lateCompletions(in Input) []Finding {

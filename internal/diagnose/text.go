@@ -130,7 +130,9 @@ const nicRows = 10
 
 func (d Diagnosis) interfaces(b *strings.Builder) {
 	nics := slices.Clone(d.Facts.NICs)
-	nics = slices.DeleteFunc(nics, func(n facts.NIC) bool { return n.Kind == "loopback" })
+	nics = slices.DeleteFunc(nics, func(n facts.NIC) bool {
+		return n.Kind == "loopback" || n.Name == facts.UnnamedLink && n.MTU == 0 && n.Speed == 0
+	})
 	if len(nics) == 0 {
 		return
 	}

@@ -126,7 +126,9 @@ func (o outputs) takeTool(words []string, part section) bool {
 		}
 	case "uname":
 		o.takeLoose(part.from(1))
-		o.add("uname -a", part.command, unameLine(first), one)
+		if relativeOf(first) == "" { // else the rest is read in the formats of FreeBSD
+			o.add("uname -a", part.command, unameLine(first), one)
+		}
 	case "freebsd-version": // of the kernel first, where -k stands before -u
 		o.add("uname -a", part.command, unameLine(first), one)
 	case "conntrack":

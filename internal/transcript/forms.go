@@ -153,11 +153,11 @@ var looseLines = []looseLine{
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`(?i:error reading netmap data via polling)`),
 		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
-	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|: Trigger reset is on|` +
+	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
-		[]string{"invalid MTU", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
+		[]string{"invalid MTU", "BRDGADD", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
 			"Socket create", "atchdog"}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +

@@ -42,7 +42,7 @@ var identityMarks = []struct {
 		`(?i:interface stopped distributing)|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|` +
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
-		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
+		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
 		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
 		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
@@ -144,8 +144,10 @@ var relatives = []struct {
 	name string
 }{
 	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
-		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|mbufs allocated to ancillary data|` +
-		`mbuf 2KB clusters in use`), "macOS"},
+		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
+		`mbuf 2KB clusters in use|\(kernel\) Ethernet \[|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\bDragonFly v\d+\.\d`), "DragonFly BSD"},
+	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
 		`backup)(?::\d+)?\}`), "Junos"},
 }
@@ -233,7 +235,14 @@ func (p *Posted) identify(all string, alone bool) {
 		return
 	}
 	guess, sure := guessIdentity(p.rounds)
-	if named := namedSystem(all); (guess == "" || !sure && !strings.HasPrefix(guess, named)) && alone && named != "" {
+	switch named := namedSystem(all); {
+	case sure || !alone:
+	case named == macOS:
+		guess, p.relative = "FreeBSD unknown unknown", macOS
+	case named == "" || strings.HasPrefix(guess, named):
+	case guess != "" && macNamed.MatchString(all): // it may be of either
+		p.Guessed = true
+	default:
 		guess = named + " unknown unknown"
 	}
 	if guess == "" && slices.ContainsFunc(p.parts, func(s section) bool { return cshPrompt.MatchString(s.line) }) {
@@ -241,6 +250,9 @@ func (p *Posted) identify(all string, alone bool) {
 	}
 	if guess == "" {
 		guess = p.understoodBy()
+	}
+	if guess == "" && alone && relativeOf(all) != "" {
+		guess = "FreeBSD unknown unknown"
 	}
 	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
@@ -278,6 +290,11 @@ func (p *Posted) understoodBy() string {
 	return best
 }
 
+// macOS prints in the formats of FreeBSD.
+const macOS = "macOS"
+
+var macNamed = regexp.MustCompile(`(?:^|[^\w.-])(?:[Mm]ac ?OS|OS X|OSX)\b`)
+
 // systemNames are the names by which people call what they run; in the name of a host or of an initiator
 // (iqn.1993-08.org.debian) they say nothing.
 var systemNames = []struct {
@@ -289,6 +306,7 @@ var systemNames = []struct {
 	{regexp.MustCompile(`(?i)(?:^|[^\w.])open ?bsd\b`), "OpenBSD"},
 	{regexp.MustCompile(`(?i)(?:^|[^\w.])(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
 		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+	{macNamed, macOS},
 }
 
 // namedSystem finds the one system that the words of a session speak of.
@@ -296,6 +314,9 @@ func namedSystem(s string) string {
 	found := ""
 	for _, n := range systemNames {
 		if n.form.MatchString(s) {
+			if found != "" && n.system == macOS {
+				break // a client, mostly
+			}
 			if found != "" {
 				return "" // of several
 			}

@@ -267,6 +267,10 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		return p
 	}
 	for i := 1; i < len(p.lines); i++ {
+		if name != "sysctl -a" && settingRow.MatchString(p.lines[i]) && !advised(*o.lead, p.lines[:i]) {
+			o.takeLoose(p.from(i))
+			return passage{p.lines[:i], p.first}
+		}
 		if strings.Trim(p.lines[i-1], " \t-") != "" { // neither empty nor a line that iperf draws
 			continue
 		}
@@ -281,6 +285,9 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 	}
 	return p
 }
+
+// settingRow is a row that sysctl prints, at the begin of its line; no other output has such rows.
+var settingRow = regexp.MustCompile(`^(?:net|kern|hw|dev|vm|vfs|kernel)\.[a-z0-9_%]+\.[a-z0-9_.%-]+(?: ?= ?|: )-?\d`)
 
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later

@@ -82,7 +82,9 @@ type Posted struct {
 
 	rounds []facts.Round
 	parts  []section
-	moved  bool // the lines are not those of the file
+	// relative is the system that is named where only names tell it.
+	relative string
+	moved    bool // the lines are not those of the file
 }
 
 // known reports whether one output at least was known by its command or its form.
@@ -107,7 +109,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	}
 	p.nameDistribution(f, file)
 	if f.System == system.FreeBSD && f.Release == "unknown" {
-		f.Relative = relativeOf(p.prose())
+		f.Relative = cmp.Or(relativeOf(p.prose()), p.relative)
 	}
 	f.Told = p.told(file, f.Used())
 	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
