@@ -69,7 +69,7 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 		delay, _ = strconv.ParseFloat(d[1], 64)
 		delay *= map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "": 1e-6}[d[2]]
 	}
-	const long = 0.1 // seconds from which on the default holds less than 10000 packets a second
+	const long = 0.1   // seconds from which on the default holds less than 10000 packets a second
 	const enough = 1e5 // packets per second of which no queue for a test is short
 	if delay < long || limit <= 0 || limit/delay >= enough {
 		return found
