@@ -83,7 +83,7 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 func ofLog(line string) bool { return logStamp.MatchString(line) }
 
 var logStamp = regexp.MustCompile(`^\W{0,4}\[|^<\d+>|^\W{0,4}\d{4}[-/]\d\d[-/]\d\d|^\W{0,4}\d\d:\d\d|` +
-	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ \d\d:\d\d|\bkernel: |\[ *\d{1,9}\.\d+\]`)
+	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ \d\d:\d\d|^\W{0,4}(?:\S+ +){0,6}kernel: |\[ *\d{1,9}\.\d+\]`)
 
 // around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
 // far behind in a sentence; empty where none does.

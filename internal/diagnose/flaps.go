@@ -170,7 +170,7 @@ func stamped(times []float64, line string) []float64 {
 var sinceStart = regexp.MustCompile(`\[ *(\d{1,9}\.\d{6})\]`)
 
 // linkDown and linkRose are what drivers of Linux and the kernels of FreeBSD and OpenBSD say of a link: bnx2 names the
-// medium (bnx2_report_link), r8152 says "carrier off", atlantic (aq_nic.c) and ax88179_178a have words of their own.
+// medium (bnx2_report_link), bna puts its own name before the interface's, those of switches the port behind it, r8152 says "carrier off", atlantic (aq_nic.c) and ax88179_178a have words of their own.
 var (
 	linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
 		`SerDes) )?)?link is down|([a-z][\w.@-]*): (?:carrier off\b|` +
@@ -179,12 +179,14 @@ var (
 		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|` +
 		`\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is down|` +
+		`\b[a-z]\w+: ([a-z][\w.@-]*) link down$|([a-z][\w.@-]*: port \d+) link down$|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
 	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
 		`SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
 		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|` +
 		`([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is up|` +
+		`\b[a-z]\w+: ([a-z][\w.@-]*) link up$|([a-z][\w.@-]*: port \d+) link up\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )
 

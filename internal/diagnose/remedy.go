@@ -99,9 +99,13 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 // constant is a formula that depends on nothing.
 var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)
 
-// formulaFor is the catalog's first formula for the role; for one that is not declared the first of all.
+// formulaFor is the catalog's first formula for the role; for one that is not declared the first of all. A constant for
+// some amount of memory is left to the plan, which knows how much there is.
 func formulaFor(r *catalog.Record, role string) string {
 	for _, f := range r.Formulas {
+		if strings.Contains(f.When, "memory") && constant.MatchString(f.Value) {
+			continue
+		}
 		if len(f.Roles) == 0 || role == "" || slices.Contains(f.Roles, role) {
 			return f.Value
 		}

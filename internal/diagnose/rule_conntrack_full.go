@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pastSeverity is that of a table which was full and is not now. The kernel names
@@ -33,7 +34,7 @@ func conntrackFull() Rule {
 				limit, src2, ok2 = setting(in.Facts, "net.nf_conntrack_max")
 			}
 			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
-				lines, n := logged(in.Facts, "conntrack", "table full")
+				lines, n := matching(in.Facts, trackingFull)
 				if n == 0 {
 					return alarmedConntrack(in.Facts)
 				}
@@ -64,3 +65,6 @@ func alarmedConntrack(f *facts.Facts) []Finding {
 	}
 	return nil
 }
+
+// trackingFull is the message about the table of connections, not the one about expected connections.
+var trackingFull = regexp.MustCompile(`(?i)conntrack: ?table full`)

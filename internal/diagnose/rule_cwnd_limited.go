@@ -118,8 +118,22 @@ const segment = 1448
 
 // againShare is about the share of its segments that a test sent again.
 func againShare(tr facts.Transfer) float64 {
-	return float64(tr.Retransmits) / max(tr.Bytes/segment+float64(tr.Retransmits), 1)
+	return shareAgain(tr.Bytes, float64(tr.Retransmits))
 }
+
+// shareAgain is the share of segments that a test sent again. A test that moved much did not send more of them again than
+// arrived: where the system of the sender counts none (Windows, WSL), iperf3 prints what was in its memory.
+func shareAgain(bytes, again float64) float64 {
+	const much = 10 << 20
+	if bytes >= much && again > bytes/segment {
+		return 0
+	}
+	return again / max(bytes/segment+again, 1)
+}
+
+// findLoss is what is done about a path that loses packets.
+const findLoss = "find where the path loses packets before changing buffers: ethtool -S NAME on both ends, then mtr -rwc 200 " +
+	"to the peer"
 
 // worstStream keeps of the streams of a test that lose, the worst one first, this one, and says what the others lose.
 func worstStream(lossy []Finding) []Finding {
@@ -136,7 +150,7 @@ func worstStream(lossy []Finding) []Finding {
 		}
 		worst.Summary += fmt.Sprintf("; %s did too: %s", counted(len(more), "other stream"), strings.Join(others, ", "))
 	}
-	return with(Warning, do("find where the path loses packets before changing buffers", []Finding{worst}))
+	return with(Warning, do(findLoss, []Finding{worst}))
 }
 
 // lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
@@ -147,7 +161,7 @@ func lossySummaries(f *facts.Facts) []Finding {
 		return nil // their intervals say more
 	}
 	again := func(end facts.TransferEnd) float64 {
-		return float64(end.Retransmits) / max(end.Bytes/segment+float64(end.Retransmits), 1)
+		return shareAgain(end.Bytes, float64(end.Retransmits))
 	}
 	var lossy []facts.TransferEnd
 	for _, end := range f.TransferEnds {
@@ -193,7 +207,7 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender "+
 			"(fq), or use a congestion control that bears loss", found)
 	} else {
-		found = do("find where the path loses packets before changing buffers", found)
+		found = do(findLoss, found)
 	}
 	if share >= bad || in.Path.Rate > 0 && reached < 0.5*in.Path.LinkGoodput() {
 		found = with(Warning, found)

@@ -60,8 +60,14 @@ var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
 
 // failedAllocations finds packets for which the kernel had no memory.
 func failedAllocations(f *facts.Facts) []Finding {
-	lines, n := logged(f, "page allocation failure")
-	if n == 0 || f.System != "linux" || !slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
+	if f.System != "linux" {
+		return nil
+	}
+	lines, n := matching(f, noRefill)
+	if n == 0 && slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
+		lines, n = logged(f, "page allocation failure")
+	}
+	if n == 0 {
 		return nil
 	}
 	found := one("kernel", lines, "it had no memory for packets or connections, in %s", counted(n, "line"))
@@ -71,6 +77,9 @@ func failedAllocations(f *facts.Facts) []Finding {
 	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
 	return with(Warning, found)
 }
+
+// noRefill is what drivers say of a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
+var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Memory squeeze, (?:dropping|deferring) packet`)
 
 // emptyRings finds receive rings that stood empty: ena_check_for_empty_rx_ring of Linux and FreeBSD looks each second.
 func emptyRings(f *facts.Facts) []Finding {

@@ -92,6 +92,9 @@ func flapAction(f *facts.Facts, name string) string {
 		return "change the cable or optic, then the port of the switch; if it goes on, fix a lower rate (" + rates +
 			" lists those that it has)"
 	}
+	if strings.Contains(name, ": port ") {
+		return "change the cable, then the port; look whether the device behind it restarts"
+	}
 	return "change the cable or optic, then the port of the switch; if it goes on, switch energy saving off (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }

@@ -61,14 +61,17 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 		"root")}}
 	limit, delay := 1000.0, 0.0 // the limit is the default of tc's netem
 	if l := netemLimit.FindStringSubmatch(m[2]); l != nil {
-		limit, _ = strconv.ParseFloat(l[1], 64)
+		if limit, _ = strconv.ParseFloat(l[1], 64); l[2] != "" {
+			return found // tc takes the number of packets with the units of sizes too: they make it millions
+		}
 	}
 	if d := netemDelay.FindStringSubmatch(m[2]); d != nil {
 		delay, _ = strconv.ParseFloat(d[1], 64)
 		delay *= map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "": 1e-6}[d[2]]
 	}
-	const long = 0.1 // seconds from which on the default holds less than 10000 packets a second
-	if delay < long || limit <= 0 {
+	const long = 0.1   // seconds from which on the default holds less than 10000 packets a second
+	const enough = 1e5 // packets per second of which no queue for a test is short
+	if delay < long || limit <= 0 || limit/delay >= enough {
 		return found
 	}
 	found[0].Summary += fmt.Sprintf("; its queue holds %.0f packets, %.0f a second at this delay, and drops what is more",
@@ -80,7 +83,7 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 }
 
 var (
-	netemLimit = regexp.MustCompile(`\blimit (\d{1,9})\b`)
+	netemLimit = regexp.MustCompile(`\blimit (\d{1,9})([a-zA-Z]*)`)
 	netemDelay = regexp.MustCompile(`\bdelay (\d{1,6}(?:\.\d+)?)(ms|us|s)?\b`)
 )
 

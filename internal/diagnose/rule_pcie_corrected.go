@@ -48,7 +48,10 @@ var (
 	uncorrected   = regexp.MustCompile(busOfCard + `Uncorrect`)
 )
 
-// busOfCard is the beginning of a message of the bus that names the driver of a network card.
-const busOfCard = `\b(alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|r8125|` +
+// cardDrivers are drivers of network cards on the bus, as a choice in a pattern.
+const cardDrivers = `alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|r8125|` +
 	`mlx[45]_core|bnxt_en|bnx2x?|tg3|sky2|be2net|cxgb4|qede|sfc|ena|nfp|ath\d+k\w*|iwlwifi|rtw?\d+\w*|rtl\w+|` +
-	`mt7\w+|brcmfmac) [0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=`
+	`mt7\w+|brcmfmac`
+
+// busOfCard is the beginning of a message of the bus that names the driver of a network card.
+const busOfCard = `\b(` + cardDrivers + `) [0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=`

@@ -25,6 +25,9 @@ func transmitTimeout() Rule {
 						"the kernel reported a card that hung in %s", counted(n, "line")))
 				}
 			}
+			if found := resetCards(in.Facts); found != nil {
+				return found
+			}
 			if found := lateCompletions(in); found != nil {
 				return found
 			}
@@ -76,6 +79,22 @@ func ofRealtek(f *facts.Facts, found []Finding) []Finding {
 }
 
 var realtekHung = regexp.MustCompile(`(?:^|[ >])re\d+: .*[Ww]atchdog`)
+
+// resetCards finds what igb and ixgbe say when they reset a card, in a log that does not show its link going down: with
+// packets left to send they reset it then as well.
+func resetCards(f *facts.Facts) []Finding {
+	lines, n := matching(f, resetCard)
+	if n == 0 {
+		return nil
+	}
+	card := firstGroup(resetCard, lines[0].Text)
+	if down, _ := logged(f, strings.ToLower(card), "nic link is down"); len(down) > 0 {
+		return nil
+	}
+	return with(Warning, do(hungAction(lines[0].Text), one(card, lines, "its driver reset the card, in %s", counted(n, "line"))))
+}
+
+var resetCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-7] ([a-z][\w.-]*): Reset adapter$`)
 
 // lateCompletions finds what ena of Linux says of packets that the card did not complete in time.
 func lateCompletions(in Input) []Finding {

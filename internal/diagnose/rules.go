@@ -6,7 +6,7 @@ func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
-		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
+		pcieLinkLost(), cardNotStarted(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), accessLine(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), serversRefuse(), proxyQueue(), proxyBusy(),
@@ -16,7 +16,7 @@ func Rules() []Rule {
 		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), outOfMemory(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(),
 		slowReceiver(), noBuffers(),
 		acceptQueueFull(), listenOverflow(), backlogCut(), peerSilent(), synFlood(), synCookies(),
-		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), pfCongestion(), neighboursFull(), netlinkOverrun(), ports(),
+		conntrackFull(), expectationsFull(), conntrackDrops(), pfStates(), pfSourceLimits(), pfCongestion(), neighboursFull(), netlinkOverrun(), ports(),
 		timestampsRejected(), signaturesRefused(), reversePath(), routingLoop(), neighbourSilent(), routeDetour(), lateAcks(), routeWindow(),
 		timeWaitOverflow(),
 		cpuSaturated(), processorCost(), cpuStolen(), coreSaturated(), packetThread(), pollerSaturated(), netmapRing(), programCore(),

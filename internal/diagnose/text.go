@@ -364,7 +364,11 @@ func (f Fix) write(b *strings.Builder) {
 	switch {
 	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command+f.Line, unknownValue):
 	case raisedFrom(f.Setting) && strings.HasPrefix(f.Command, "sysctl "):
-		put(unknownValue + ": twice what sysctl " + f.Setting + " shows, to begin with; wirerate plan computes it")
+		computed := ""
+		if f.Formula != "" {
+			computed = "; wirerate plan computes it"
+		}
+		put(unknownValue + ": twice what sysctl " + f.Setting + " shows, to begin with" + computed)
 	case raisedFrom(f.Setting):
 		put(unknownValue + ": twice the present value, to begin with")
 	case f.Formula == "":

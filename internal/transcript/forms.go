@@ -47,7 +47,7 @@ var percentage = regexp.MustCompile(`[0-9]%$`)
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
-		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
+		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
 		[]string{"kernel: ", "kernel:", "kern: ", "["}},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
 		`NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|` +
@@ -64,7 +64,8 @@ var looseLines = []looseLine{
 		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |` +
 		`Did not receive response to NOPIN on CID: |ABORT_TASK: Found referenced |^\[ *\d+\](?: +-?\d+){5,9} +\S+$|` +
 		`[TR]x status -\d+$|` +
-		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |` +
+		`swiotlb buffer is full|page allocation failure|Linux processing - Can't refill|` +
+		`probe (?:of \S+|with driver \S+) failed with error -\d|rtl_\w+_cond == \d|Switched to clocksource |` +
 		`link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
@@ -78,7 +79,7 @@ var looseLines = []looseLine{
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "connection", "not respond", "drbd", "libceph", "NOPIN", "ABORT_TASK", "[ ",
-			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
+			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),

@@ -86,7 +86,7 @@ func (s section) prompt() string {
 var (
 	userAtHost = regexp.MustCompile(`(?:^|[^\w.-])[A-Za-z_][\w.-]*@([A-Za-z][\w-]*)`)
 	hostPrompt = regexp.MustCompile(`^\s*\[?([A-Za-z][\w-]*)[\w.]*[:\]]? ?[~/]?[\w/]*[#$%>]+ *(?:sudo +|doas +)?$`)
-	shellName  = regexp.MustCompile(`^(?:ba|z|k|c|tc|da|a)?sh-?$|^(?:mysql|root|admin|user|ssh)$`)
+	shellName  = regexp.MustCompile(`^(?:ba|z|k|c|tc|da|a)?sh(?:-\d*)?$|^(?:mysql|root|admin|user|ssh)$`)
 )
 
 // host is the name of the host in the prompt; empty where it has none.

@@ -18,7 +18,7 @@ var identityMarks = []struct {
 	name string
 }{
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|^%Cpu|ksoftirqd/|[Nn]eighbou?r table overflow|` +
-		`nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |` +
+		`nf_conntrack|kernel: \[ *\d+\.\d+\]|^(?:<\d+>)?\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |` +
 		`SYNs to LISTEN|Link encap:|Lien encap:|Encapsulamento do Link:|Possible SYN flooding|` +
 		`possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
 		`packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|` +

@@ -427,7 +427,7 @@ func collect(into map[string]*scattered, name, line string, at int) {
 	into[name].at = append(into[name].at, at)
 }
 
-var releaseNumber = regexp.MustCompile(`^\d+\.\d`)
+var releaseNumber = regexp.MustCompile(`^\d+\.\d[\w.+~-]*$`)
 
 // blockBegun finds the output that a line begins.
 func blockBegun(line string) string {
