@@ -14,7 +14,7 @@ const queueRemedy = "give what empties this queue more processor time, queues or
 func countedLosses() Rule {
 	return Rule{
 		ID: "counted-losses", Title: "A tool counts packets that it lost",
-		Needs: []string{"counters of other tools|switch errors|cilium metrics"}, Severity: Warning,
+		Needs: []string{"counters of other tools|switch errors|cilium metrics|handshakes"}, Severity: Warning,
 		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it " +
 			"was too slow, or its bursts are longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",

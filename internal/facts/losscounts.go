@@ -252,20 +252,27 @@ func CountersIn(line string) int {
 var rtpStream = regexp.MustCompile(`^\s*\d+\.\d+\s+\d+\.\d+\s+(\S+)\s+\d+\s+(\S+)\s+\d+\s+0x[0-9A-Fa-f]+\s.*?\s(\d+)\s+(\d+) ` +
 	`\(\d+(?:\.\d+)?%\)`)
 
-// readLossCounts reads the paragraphs in which a tool that is not known counts losses.
-func (f *Facts) readLossCounts(t text) error {
-	all, found := t.lines(), false
-	for i, line := range all {
-		if m := rtpStream.FindStringSubmatch(line); m != nil && len(f.LossCounts) < rowLimit {
-			packets, _ := count(m[3])
-			wrong, _ := count(m[4])
-			src := f.Line(t.from, i+1)
-			if found = true; wrong > 0 && packets > 0 {
-				f.LossCounts = append(f.LossCounts, LossCount{Scope: "RTP " + m[1] + " > " + m[2], Name: "lost", Lost: wrong,
-					Of: "packets", Beside: packets, Source: src, Total: src})
-			}
+// rtpLosses reads the rows of streams, and reports whether there are any.
+func (f *Facts) rtpLosses(t text) (found bool) {
+	for i, line := range t.lines() {
+		m := rtpStream.FindStringSubmatch(line)
+		if m == nil || len(f.LossCounts) >= rowLimit {
+			continue
+		}
+		packets, _ := count(m[3])
+		wrong, _ := count(m[4])
+		src := f.Line(t.from, i+1)
+		if found = true; wrong > 0 && packets > 0 {
+			f.LossCounts = append(f.LossCounts, LossCount{Scope: "RTP " + m[1] + " > " + m[2], Name: "lost", Lost: wrong,
+				Of: "packets", Beside: packets, Source: src, Total: src})
 		}
 	}
+	return found
+}
+
+// readLossCounts reads the paragraphs in which a tool that is not known counts losses.
+func (f *Facts) readLossCounts(t text) error {
+	all, found := t.lines(), f.rtpLosses(t)
 	for first := 0; first < len(all); first++ {
 		end := first
 		for end < len(all) && strings.TrimSpace(all[end]) != "" {

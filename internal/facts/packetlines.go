@@ -128,10 +128,11 @@ func sequence(s string) uint64 {
 	return v
 }
 
-// readPackets reads the text of tcpdump (print-tcp.c) and of tshark: handshakes, and what was sent again, not answered
-// or refused.
+// readPackets reads the text of tcpdump (print-tcp.c) and of tshark: handshakes, what was sent again, not answered or
+// refused, and losses of streams.
 func (f *Facts) readPackets(t text) error {
 	known := f.readHandshakes(t) == nil
+	known = f.rtpLosses(t) || known
 	talks := map[[2]string]*Talk{}
 	var order []*Talk
 	of := func(from, to string) *Talk {

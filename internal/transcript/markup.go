@@ -145,7 +145,8 @@ func onMost(lines []string, margin *regexp.Regexp) bool {
 			continue
 		}
 		all++
-		if at := margin.FindStringIndex(line); at != nil && !strings.Contains(line[:at[1]], "kernel") {
+		if at := margin.FindStringIndex(line); at != nil && !strings.Contains(line[:at[1]], "kernel") &&
+			!strings.HasPrefix(line[at[1]:], "IP ") && !strings.HasPrefix(line[at[1]:], "IP6 ") { // tcpdump's own times
 			with++
 		}
 	}
