@@ -29,8 +29,10 @@ var systemPrefixes = []struct {
 }{
 	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.nf_", Linux},
 	{"net.bridge.", Linux}, {"net.unix.", Linux}, {"net.mptcp.", Linux}, {"kernel.", Linux}, {"fs.", Linux},
-	{"vm.swappiness", Linux}, {"vm.dirty_", Linux}, {"vm.min_free", Linux}, {"vm.overcommit_", Linux},
-	{"vm.vfs_", Linux},
+	{"vm.min_free", Linux}, {"vm.overcommit_", Linux},
+	{"vm.vfs_", Linux}, {"vm.swapi", Linux}, {"vm.swapp", Linux}, {"vm.dirty", Linux}, {"vm.nr_", Linux},
+	{"vm.max_map", Linux}, {"vm.zone_", Linux}, {"vm.mmap_", Linux}, {"vm.drop_", Linux}, {"vm.compact", Linux},
+	{"vm.hugetlb", Linux}, {"vm.page-", Linux}, {"vm.watermark_", Linux}, {"vm.numa_", Linux},
 	{"kern.ipc.", FreeBSD}, {"net.isr.", FreeBSD}, {"vfs.", FreeBSD}, {"security.", FreeBSD}, {"dev.", FreeBSD},
 	{"net.link.", FreeBSD}, {"net.pf.", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD}, {"net.inet.tcp.functions", FreeBSD},
 	{"net.inet.tcp.syncache", FreeBSD}, {"net.inet.tcp.hostcache", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD},

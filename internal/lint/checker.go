@@ -38,11 +38,13 @@ type checker struct {
 	lastRate lastRate               // of tc
 	bonds    []named[bonded]        // by interface or line
 	mtus     map[string]*assignment // by interface
+	plans    []planned              // of netplan
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
 	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
 	variables map[string]bool           // variables of rc.conf that any line sets
+	told      map[toldOf]bool           // what was told once of a file
 	commented map[*source]bool          // files of which a comment behind a value was told
 
 	problems []Problem
@@ -201,6 +203,18 @@ func (k *checker) readFile(f *source) {
 // entry judges one setting.
 func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
+		return
+	}
+	if f, skip := k.image(e); skip {
+		if f != nil {
+			k.report(e, *f)
+		}
+		return
+	}
+	if f, is := k.netplan(e); is {
+		if f != nil {
+			k.report(e, *f)
+		}
 		return
 	}
 	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e)); f != nil {

@@ -40,6 +40,7 @@ func (k *checker) judgeTogether() {
 		k.judgeAccepted()
 		k.judgeSharedMemory()
 		k.judgeTagMTU()
+		k.judgeNetplan()
 	}
 	for _, p := range ordered {
 		if p.system == k.system {

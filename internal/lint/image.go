@@ -1,0 +1,63 @@
+package lint
+
+import (
+	"path"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// imageBase is the first instruction of a file from which an image of containers is built,
+// and hostImage names what such an image is when a machine boots from it, or when systemd
+// runs in the container.
+var (
+	imageBase = regexp.MustCompile(`\A(?:[ \t]*(?:#.*|ARG[ \t].*)?\r?\n)*FROM[ \t]+[^ \t\n]`)
+	hostImage = regexp.MustCompile(`(?i)bootc|ostree|coreos|kairos|rancheros|linuxkit|systemd|/sbin/init|--privileged|sysctl -p|sshd|cron|runuser|\bsu[ \t]`)
+)
+
+// builds reports whether a file is a recipe for an image of containers.
+func builds(f *source) bool {
+	name := strings.ToLower(path.Base(f.path))
+	return f.kind == conffile.Other && (strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "containerfile") ||
+		strings.HasSuffix(name, ".dockerfile")) && imageBase.MatchString(f.text)
+}
+
+// image judges a line of a system's file that a recipe for an image writes: a container
+// has the kernel, and the limits, that it is started with. Each kind of file is told once.
+func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
+	if e.In != conffile.Sysctl && e.In != conffile.Limits && e.In != conffile.Modprobe || !builds(k.file) ||
+		hostImage.MatchString(k.file.text) {
+		return nil, false
+	}
+	told := toldOf{k.file, e.In}
+	if k.told[told] {
+		return nil, true
+	}
+	if k.told == nil {
+		k.told = map[toldOf]bool{}
+	}
+	k.told[told] = true
+	f = &finding{code: "no-effect", severity: Warning, sources: []string{"docker-container-run(1), --sysctl, --ulimit",
+		"pam_limits(8)"}}
+	switch e.In {
+	case conffile.Limits:
+		f.message = "a container does not read its image's limits.conf: give the limits when it is started, --ulimit nofile=N"
+		f.because = "pam_limits reads the file when somebody logs in; the program of a container has the limits of the " +
+			"service that starts containers."
+	case conffile.Sysctl:
+		f.message = "a container does not read its image's sysctl.conf: give net.* when it is started, --sysctl NAME=VALUE, " +
+			"and set the rest on the host"
+		f.because = "Nothing in a container applies the file, and most of its /proc/sys is the host's and read-only."
+	default:
+		f.message = "a container does not read its image's modprobe.d: the host loads the modules"
+		f.because = "A container has the kernel of its host."
+	}
+	return f, true
+}
+
+// toldOf is what was told of a file.
+type toldOf struct {
+	file *source
+	kind conffile.Kind
+}
