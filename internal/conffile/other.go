@@ -47,7 +47,8 @@ func Holds(file, text string) bool {
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
 		system, _ := SystemOfKey(e.Name)
-		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/")
+		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
+			e.In != "" // which a command writes
 		return !found
 	}}
 	s.other()
@@ -77,7 +78,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)

@@ -142,7 +142,10 @@ func (y *yamlReader) line(line, from, to int) {
 	if from == to || s.src[from] == '#' || y.inline(line, from, to) {
 		return
 	}
-	if i := strings.Index(s.src[from:to], "name="); i >= 0 || s.src[from] == '{' {
+	if i := strings.IndexByte(s.src[from:to], ':'); i > 0 && strings.HasSuffix(s.src[from:from+i], "modprobe") && from+i+1 < to {
+		y.modules = &yamlModule{indent: y.depth - 1} // its fields follow on this line
+	}
+	if i := max(strings.Index(s.src[from:to], "name="), strings.Index(s.src[from:to], "domain=")); i >= 0 || s.src[from] == '{' {
 		y.pairs(line, from+max(i, 0), to)
 		return
 	}

@@ -140,6 +140,8 @@ func (k *checker) run(files []*source) {
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeStanzas()
+	k.judgeGateways()
+	k.judgeStanzaPorts()
 	k.judgeBonds()
 }
 
@@ -205,19 +207,11 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f, skip := k.image(e); skip {
-		if f != nil {
-			k.report(e, *f)
-		}
+	if k.elsewhere(e) {
 		return
 	}
-	if f, is := k.netplan(e); is {
-		if f != nil {
-			k.report(e, *f)
-		}
-		return
-	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e),
+		k.choice(e), k.hugePages(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -274,6 +268,18 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// elsewhere judges a line that is no setting of the system by itself.
+func (k *checker) elsewhere(e conffile.Entry) bool {
+	f, is := k.image(e)
+	if !is {
+		f, is = k.netplan(e)
+	}
+	if f != nil {
+		k.report(e, *f)
+	}
+	return is
 }
 
 // withoutComment takes the comment behind a number of Linux' sysctl files off

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
@@ -26,11 +27,15 @@ func builds(f *source) bool {
 // image judges a line of a system's file that a recipe for an image writes: a container
 // has the kernel, and the limits, that it is started with. Each kind of file is told once.
 func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
-	if e.In != conffile.Sysctl && e.In != conffile.Limits && e.In != conffile.Modprobe || !builds(k.file) ||
-		hostImage.MatchString(k.file.text) {
+	kind := e.In
+	if kind == "" && placeOf(k.file.kind, e) == "sysctl" && k.ranInBuild(e) {
+		kind = conffile.Script
+	}
+	if !slices.Contains([]conffile.Kind{conffile.Sysctl, conffile.Limits, conffile.Modprobe, conffile.Script}, kind) ||
+		!builds(k.file) || hostImage.MatchString(k.file.text) {
 		return nil, false
 	}
-	told := toldOf{k.file, e.In}
+	told := toldOf{k.file, kind}
 	if k.told[told] {
 		return nil, true
 	}
@@ -40,7 +45,11 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 	k.told[told] = true
 	f = &finding{code: "no-effect", severity: Warning, sources: []string{"docker-container-run(1), --sysctl, --ulimit",
 		"pam_limits(8)"}}
-	switch e.In {
+	switch kind {
+	case conffile.Script:
+		f.message = "a build cannot set what is the host's: /proc/sys is read-only in it"
+		f.because = "sysctl fails, and the build with it; --sysctl sets net.* of a container when it is started, and the rest " +
+			"is set on the host."
 	case conffile.Limits:
 		f.message = "a container does not read its image's limits.conf: give the limits when it is started, --ulimit nofile=N"
 		f.because = "pam_limits reads the file when somebody logs in; the program of a container has the limits of the " +
@@ -54,6 +63,12 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 		f.because = "A container has the kernel of its host."
 	}
 	return f, true
+}
+
+// ranInBuild reports whether a line is an instruction RUN.
+func (k *checker) ranInBuild(e conffile.Entry) bool {
+	line := k.lineAt(e.KeySpan.Start)
+	return strings.HasPrefix(strings.TrimLeft(k.file.text[line.Start:line.End], " \t"), "RUN ")
 }
 
 // toldOf is what was told of a file.

@@ -64,7 +64,7 @@ func (k *checker) judgeNetplan() {
 		}
 	}
 	for _, p := range k.ofPlans("interfaces") {
-		k.judgeMember(p)
+		k.judgeMember(p.entry.Value, p.entry.Iface)
 	}
 	for _, p := range k.ofPlans("bonds") {
 		k.judgeUnwatched(p)
@@ -109,8 +109,8 @@ func (k *checker) judgeNamed(p planned) {
 }
 
 // judgeMember reports a port or a member that cannot send what its bridge or bond does.
-func (k *checker) judgeMember(p planned) {
-	below, above := k.mtus[p.entry.Value], k.mtus[p.entry.Iface]
+func (k *checker) judgeMember(port, master string) {
+	below, above := k.mtus[port], k.mtus[master]
 	if below == nil || above == nil {
 		return
 	}
@@ -121,9 +121,9 @@ func (k *checker) judgeMember(p planned) {
 	}
 	k.reportIn(below.file, below.entry, finding{code: "conflict", severity: Warning, value: true, sources: memberSource,
 		message: fmt.Sprintf("the MTU of %s, %d, is below that of %s, %d, whose packets it is to send (%s:%d)",
-			p.entry.Value, member, p.entry.Iface, whole, above.file.path, above.entry.Line),
+			port, member, master, whole, above.file.path, above.entry.Line),
 		because: "A bond gives its MTU to its members when they join, and whichever comes last counts; where the smaller " +
-			"one does, larger packets are lost on this link alone."})
+			"one does, as with a port of a bridge, larger packets are lost on this link alone."})
 }
 
 // judgeUnwatched reports a bond that does not notice when a link loses its carrier.
