@@ -45,6 +45,7 @@ type checker struct {
 	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
 	variables map[string]bool           // variables of rc.conf that any line sets
 	told      map[toldOf]bool           // what was told once of a file
+	images    map[*source]bool          // recipes for images of containers
 	commented map[*source]bool          // files of which a comment behind a value was told
 
 	problems []Problem

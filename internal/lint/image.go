@@ -32,7 +32,7 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 		kind = conffile.Script
 	}
 	if !slices.Contains([]conffile.Kind{conffile.Sysctl, conffile.Limits, conffile.Modprobe, conffile.Script}, kind) ||
-		!builds(k.file) || hostImage.MatchString(k.file.text) {
+		!k.buildsContainer() {
 		return nil, false
 	}
 	told := toldOf{k.file, kind}
@@ -63,6 +63,20 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 		f.because = "A container has the kernel of its host."
 	}
 	return f, true
+}
+
+// buildsContainer reports whether the file is a recipe for an image that no machine boots
+// from. Each file is read once.
+func (k *checker) buildsContainer() bool {
+	yes, known := k.images[k.file]
+	if !known {
+		if k.images == nil {
+			k.images = map[*source]bool{}
+		}
+		yes = builds(k.file) && !hostImage.MatchString(k.file.text)
+		k.images[k.file] = yes
+	}
+	return yes
 }
 
 // ranInBuild reports whether a line is an instruction RUN.

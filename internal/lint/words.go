@@ -46,9 +46,13 @@ func (k *checker) choice(e conffile.Entry) *finding {
 // pageSize is the size of the huge pages that the next count is of.
 var pageSize = regexp.MustCompile(`(?:^|[ "'=])hugepagesz=([^ "']+)(?:[ "']|$)`)
 
+// longestCmdline is more than what any kernel takes.
+const longestCmdline = 16 << 10
+
 // hugePages judges a number of huge pages that stands before the size that it is meant for.
 func (k *checker) hugePages(e conffile.Entry) *finding {
-	if e.Name != "cmdline:hugepages" || e.Raw.End > len(k.file.text) || e.Raw.End < e.ValueSpan.End {
+	if e.Name != "cmdline:hugepages" || e.Raw.End > len(k.file.text) || e.Raw.End < e.ValueSpan.End ||
+		e.Raw.End-e.Raw.Start > longestCmdline {
 		return nil
 	}
 	before, after := k.file.text[e.Raw.Start:e.KeySpan.Start], k.file.text[e.ValueSpan.End:e.Raw.End]
