@@ -32,6 +32,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"docker":   (*scanner).containerCommand,
 	"podman":   (*scanner).containerCommand,
 	"nerdctl":  (*scanner).containerCommand,
+	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 
 // wrappers are commands that run the command in their arguments.

@@ -13,11 +13,17 @@ func TestNetplan(t *testing.T) {
         - to: 192.0.2.0/24
           mtu: 1400
           congestion-window: 20
+        - {to: default, via: 192.0.2.1}
+        - to: default
+          via: 192.0.2.1
+          metric: 5
     all:
       match: {driver: igb}
+      addresses: [192.0.2.3/24, 192.0.2.4]
   bonds:
     bond3:
-      interfaces: [en3]
+      interfaces:
+      - en3
       parameters:
         mode: 802.3ad
         mii-monitor-interval: 100
@@ -26,13 +32,22 @@ func TestNetplan(t *testing.T) {
       id: 9
       link: bond3
 `
-	const want = `5:7 link:mtu=9000 [en3]
+	const want = `4:5 netplan:ethernets= [en3]
+5:7 link:mtu=9000 [en3]
 6:7 ethtool:features/gro=false [en3]
 9:11 route:mtu=1400 [en3]
 10:11 route:initcwnd=20 [en3]
-17:9 link:bond-mode=802.3ad [bond3]
-18:9 link:bond-miimon=100 [bond3]
-21:7 link:vlan-id=9 [v9]
+12:11 netplan:default=routes/metric5 [en3]
+15:5 netplan:ethernets= [all]
+17:19 netplan:addresses=192.0.2.3/24 [all]
+17:33 netplan:addresses=192.0.2.4 [all]
+19:5 netplan:bonds= [bond3]
+21:9 netplan:interfaces=en3 [bond3]
+23:9 link:bond-mode=802.3ad [bond3]
+24:9 link:bond-miimon=100 [bond3]
+26:5 netplan:vlans= [v9]
+27:7 link:vlan-id=9 [v9]
+28:7 netplan:link=bond3 [v9]
 `
 	if got := show(t, Netplan, Linux, "/etc/netplan/50-a.yaml", in); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -46,7 +47,8 @@ func Holds(file, text string) bool {
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
 		system, _ := SystemOfKey(e.Name)
-		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/")
+		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
+			e.In != "" // which a command writes
 		return !found
 	}}
 	s.other()
@@ -75,8 +77,8 @@ const valueLines = 6
 var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
-	runs       = regexp.MustCompile(`^(?:RUN[ \t]+)?(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|sh|bash)[ \t]`)
+	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
+		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
@@ -114,8 +116,11 @@ func (r *otherReader) line(line, from, to int) {
 	}
 	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) {
 		end := r.commandEnd(from, to)
+		if m[2] < 0 { // RUN of a Dockerfile
+			from += m[1]
+		}
 		s.script(from, end, line)
-		r.read, r.printed = end, text[m[2]:m[3]] == "sysctl"
+		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
 	if !r.printed {
@@ -188,7 +193,7 @@ func (r *otherReader) forms(line, from, to int) {
 	if found {
 		return
 	}
-	if r.otherFile(line, from, to) {
+	if r.s.otherFile(line, from, to) {
 		return
 	}
 	if m := ranQuoted.FindStringSubmatchIndex(text); m != nil {
@@ -216,8 +221,8 @@ func (r *otherReader) forms(line, from, to int) {
 }
 
 // otherFile reads a line of modprobe.d or of limits.conf.
-func (r *otherReader) otherFile(line, from, to int) (ok bool) {
-	kind, text := Kind(""), r.s.src[from:to]
+func (s *scanner) otherFile(line, from, to int) (ok bool) {
+	kind, text := Kind(""), s.src[from:to]
 	switch {
 	case moduleOption.MatchString(text):
 		kind = Modprobe
@@ -226,14 +231,19 @@ func (r *otherReader) otherFile(line, from, to int) (ok bool) {
 	default:
 		return false
 	}
-	inner := *r.s
+	s.wholeAs(kind, from, to, line)
+	return true
+}
+
+// wholeAs reads src[from:to] as a file of another kind by itself.
+func (s *scanner) wholeAs(kind Kind, from, to, line int) {
+	inner := *s
 	inner.entry = func(e Entry) bool {
 		e.In = kind
-		r.s.emit(e)
-		return !r.s.stopped
+		s.emit(e)
+		return !s.stopped
 	}
 	inner.whole(kind, from, to, line)
-	return true
 }
 
 // moduleOption is a line of modprobe.d that sets options.
@@ -265,13 +275,8 @@ func (r *otherReader) emit(name, value word) {
 	from, to = s.trim(from, to)
 	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: s.src[from:to], Line: name.line, KeySpan: name.span,
 		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed}
-	if path.Ext(s.path) == ".nix" {
-		switch e.Value {
-		case "true":
-			e.Value = "1"
-		case "false":
-			e.Value = "0"
-		}
+	if yaml := strings.HasPrefix(strings.TrimLeft(s.src[name.span.End:], `"' `), ":"); yaml || path.Ext(s.path) == ".nix" {
+		e.Value = cmp.Or(isTrue[e.Value], e.Value)
 	}
 	if e.Value == "" || isSysctl(e.Value) {
 		return // a table of names

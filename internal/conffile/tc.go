@@ -1,6 +1,12 @@
 package conffile
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
+)
 
 // tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
 // interface's root, ingress or clsact hook, and its parameters.
@@ -45,6 +51,7 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 			e.Flags |= Expands
 		}
 		s.emit(e)
+		s.misspeltParameters(words[i+1:])
 		s.pairs(words[i+1:], base, func(k string) string {
 			if qdiscParameters[k] || k == "default" && w.text == "htb" {
 				return "tc:" + w.text + "/" + k
@@ -52,6 +59,21 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 			return ""
 		})
 		return
+	}
+}
+
+// misspeltParameters rejects words of a queueing discipline that are a slip from a parameter.
+func (s *scanner) misspeltParameters(words []word) {
+	for _, w := range words {
+		if len(w.text) < 5 || w.quoted || w.expands || qdiscParameters[w.text] {
+			continue
+		}
+		for _, known := range slices.Sorted(maps.Keys(qdiscParameters)) {
+			if len(known) > 4 && spelling.Slip(w.text, known) {
+				s.reject(w.line, w.span, "tc knows no "+w.text+"; did you mean "+known+"?")
+				break
+			}
+		}
 	}
 }
 

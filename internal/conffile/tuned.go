@@ -139,3 +139,31 @@ func (s *scanner) tunedPairs(e Entry) {
 		s.emit(e)
 	}
 }
+
+// governorCommand reads the governor that cpupower frequency-set sets.
+func (s *scanner) governorCommand(words []word, base Entry) {
+	for i, w := range words {
+		if i > 0 && (words[i-1].text == "-g" || words[i-1].text == "--governor") && !w.expands {
+			s.chosen("governor", tunedFiles["cpu/governor"], w, base)
+		}
+	}
+}
+
+// profileCommand reads the profiles that tuned-adm profile switches to.
+func (s *scanner) profileCommand(words []word, base Entry) {
+	if len(words) == 0 || words[0].text != "profile" {
+		return
+	}
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w.text, "-") && !w.expands {
+			s.chosen("profile", "tuned:main/include", w, base)
+		}
+	}
+}
+
+// chosen emits a word that a command chooses.
+func (s *scanner) chosen(key, name string, w word, base Entry) {
+	base.Key, base.Name, base.Value, base.Line, base.style = key, name, w.text, w.line, styleFixed
+	base.KeySpan, base.ValueSpan = w.span, w.span
+	s.emit(base)
+}

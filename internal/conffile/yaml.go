@@ -29,6 +29,7 @@ func (s *scanner) yaml() {
 		}
 		return true
 	})
+	y.loadModule()
 	s.rejected = rejected
 }
 
@@ -121,6 +122,10 @@ type yamlReader struct {
 	s    *scanner
 	name *word // of an item whose value is still to come
 	read int   // where the block of text ends that was read
+
+	depth   int // by which the line is indented
+	limits  *yamlLimit
+	modules *yamlModule
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -128,14 +133,19 @@ func (y *yamlReader) line(line, from, to int) {
 	if i := strings.Index(s.src[from:to], " #"); i >= 0 {
 		to = from + i
 	}
+	start := from
 	from, to = s.trim(from, to)
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
 	}
+	y.depth = from - start
 	if from == to || s.src[from] == '#' || y.inline(line, from, to) {
 		return
 	}
-	if i := strings.Index(s.src[from:to], "name="); i >= 0 || s.src[from] == '{' {
+	if i := strings.IndexByte(s.src[from:to], ':'); i > 0 && strings.HasSuffix(s.src[from:from+i], "modprobe") && from+i+1 < to {
+		y.modules = &yamlModule{indent: y.depth - 1} // its fields follow on this line
+	}
+	if i := max(strings.Index(s.src[from:to], "name="), strings.Index(s.src[from:to], "domain=")); i >= 0 || s.src[from] == '{' {
 		y.pairs(line, from+max(i, 0), to)
 		return
 	}
@@ -180,6 +190,8 @@ func (y *yamlReader) pairs(line, from, to int) {
 
 // field takes one key with its value.
 func (y *yamlReader) field(key, value word) {
+	y.limit(key, value)
+	y.module(key, value)
 	switch {
 	case y.s.yamlSysctl(key.text) && value.text != "":
 		y.emit(key, value)
@@ -189,10 +201,8 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
-	case key.text == "line" && y.s.yamlAssigns(value.text):
-		name, _, _ := strings.Cut(value.text, "=")
-		at := value.span.Start + len(name)
-		y.emit(y.scalar(value.line, value.span.Start, at), y.scalar(value.line, at+1, value.span.End))
+	case key.text == "line":
+		y.fileLine(value)
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
 		y.emit(*y.name, value)
 		y.name = nil
@@ -225,6 +235,9 @@ func (y *yamlReader) emit(name, value word) {
 	if y.s.system == Linux {
 		e.Name = LinuxName(name.text)
 		e.Iface = linuxIface(e.Name)
+	}
+	if truth := isTrue[strings.ToLower(value.text)]; truth != "" {
+		e.Value = truth
 	}
 	y.s.emit(e)
 }

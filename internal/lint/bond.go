@@ -10,7 +10,8 @@ import (
 )
 
 var bondSource = []string{"torvalds/linux v6.12 Documentation/networking/bonding.rst",
-	"torvalds/linux v6.12 drivers/net/bonding/bond_main.c, bond_check_params"}
+	"torvalds/linux v6.12 drivers/net/bonding/bond_main.c, bond_check_params",
+	"torvalds/linux v6.12 drivers/net/bonding/bond_options.c, bond_opts, bond_option_mode_set"}
 
 // bonded are the options of one bond, by the bonding driver's names for them.
 type bonded struct {
@@ -86,6 +87,17 @@ func (k *checker) judgeBonds() {
 		}
 		if !given || !slices.Contains(bondModes, mode.Value) {
 			continue
+		}
+		arp, asks := options["arp_interval"]
+		asks = asks && strings.Trim(arp.Value, "0ms") != ""
+		_, mii := options["miimon"]
+		switch {
+		case asks && slices.Contains(bondModes[4:], mode.Value):
+			report("arp_interval", "no-effect", fmt.Sprintf("%s is refused in mode %s", arp.Key, mode.Value),
+				"The driver asks by ARP in the other modes alone; in this one it looks at the links itself, by miimon.")
+		case asks && mii && !unwatched:
+			report("arp_interval", "conflict", fmt.Sprintf("%s and %s exclude each other", arp.Key, options["miimon"].Key),
+				"The driver has one monitor: setting either switches the other off, so that the last one counts.")
 		}
 		if _, set := options["lacp_rate"]; set && mode.Value != "802.3ad" {
 			report("lacp_rate", "no-effect", fmt.Sprintf("%s has no effect in mode %s", options["lacp_rate"].Key, mode.Value),

@@ -39,6 +39,7 @@ type checker struct {
 	lastRate lastRate               // of tc
 	bonds    []named[bonded]        // by interface or line
 	mtus     map[string]*assignment // by interface
+	plans    []planned              // of netplan
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
@@ -47,6 +48,8 @@ type checker struct {
 	dead       map[*source]conffile.Span // the last statement of pf.conf that the system refuses
 	variables  map[string]bool           // variables of rc.conf that any line sets
 	commented  map[*source]bool          // files of which a comment behind a value was told
+	told       map[toldOf]bool           // what was told once of a file
+	images     map[*source]bool          // recipes for images of containers
 
 	problems []Problem
 	dropped  int
@@ -145,6 +148,8 @@ func (k *checker) run(files []*source) {
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeStanzas()
+	k.judgeGateways()
+	k.judgeStanzaPorts()
 	k.judgeBonds()
 }
 
@@ -210,7 +215,11 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e)); f != nil {
+	if k.elsewhere(e) {
+		return
+	}
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e),
+		k.choice(e), k.hugePages(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -267,6 +276,18 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// elsewhere judges a line that is no setting of the system by itself.
+func (k *checker) elsewhere(e conffile.Entry) bool {
+	f, is := k.image(e)
+	if !is {
+		f, is = k.netplan(e)
+	}
+	if f != nil {
+		k.report(e, *f)
+	}
+	return is
 }
 
 // withoutComment takes the comment behind a number of Linux' sysctl files off

@@ -54,7 +54,7 @@ func TestLinuxFiles(t *testing.T) {
 		{unit, "[Service]\nLimitNPROC=unlimited\n", "bad-value warning LimitNPROC"},
 		{"/etc/systemd/system.conf", "[Manager]\nLimitNOFILE=1048576\n", "unknown-key warning DefaultLimitNOFILE"},
 		{"/etc/systemd/network/a.network", "[Match]\nName=en0\n[Route]\nInitialCongestionWindow=3\n", "below-default warning 10"},
-		{netplan, "network:\n  version: 2\n  bonds:\n    bond3:\n      parameters:\n        mode: active-backup\n        lacp-rate: fast\n",
+		{netplan, "network:\n  version: 2\n  bonds:\n    bond3:\n      parameters:\n        mode: active-backup\n        mii-monitor-interval: 100\n        lacp-rate: fast\n",
 			"no-effect warning active-backup"},
 		{netplan, "network:\n  version: 2\n  ethernets:\n    en3:\n      generic-receive-offload: false\n", "harmful warning gro"},
 		{netplan, "network:\n  version: 2\n  ethernets:\n    en3: {mtu: 9000}\n    en4:\n      match: {name: x}\n      routes:\n        - to: default\n          mtu: 1400\n", ""},

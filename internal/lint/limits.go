@@ -83,7 +83,7 @@ func (k *checker) judgeLimits() {
 		}
 		switch {
 		case kind == "soft" && bounded && value > most:
-			k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Info, value: true, sources: limitSource,
+			k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true, sources: limitSource,
 				message: fmt.Sprintf("%s = %s is above the hard limit, %s in line %d",
 					a.entry.Key, a.entry.Value, h.entry.Value, h.entry.Line),
 				because: "pam_limits lowers a soft limit to the hard one."})

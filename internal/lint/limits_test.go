@@ -21,7 +21,7 @@ func TestLimits(t *testing.T) {
 		{"as many as the kernel allows", "* - nofile 1048576\n", path + ":1:1 needs info\n"},
 		{"all", "* - nofile unlimited\n* - memlock unlimited\n", ""},
 		{"less than systemd's", "www hard nofile 65536\n", path + ":1:1 needs info\n" + path + ":1:17 below-default info\n"},
-		{"soft above hard", "a soft nproc 100\na hard nproc 50\nb soft nproc 200\n", path + ":1:14 no-effect info\n"},
+		{"soft above hard", "a soft nproc 100\na hard nproc 50\nb soft nproc 200\n", path + ":1:14 no-effect warning\n"},
 		{"few processes", "* hard nproc 1024\nftp hard nproc 10\n", path + ":1:14 below-default info\n"},
 		{"usual lines", "* hard core 0\n@audio - rtprio 95\nroot - chroot /x\na - maxlogins -\n", ""},
 	} {

@@ -40,6 +40,7 @@ func (k *checker) judgeTogether() {
 		k.judgeAccepted()
 		k.judgeSharedMemory()
 		k.judgeTagMTU()
+		k.judgeNetplan()
 	}
 	k.judgeSegments()
 	for _, p := range ordered {

@@ -29,8 +29,12 @@ func (k *checker) mtuOf(e conffile.Entry) {
 // judgeTagMTU reports a VLAN whose packets are larger than its interface, named by the
 // same files, sends.
 func (k *checker) judgeTagMTU() {
+	parents := k.links()
 	for _, iface := range slices.Sorted(maps.Keys(k.mtus)) {
-		parent, _, tagged := strings.Cut(iface, ".")
+		parent, tagged := parents[iface]
+		if !tagged {
+			parent, _, tagged = strings.Cut(iface, ".")
+		}
 		a, below := k.mtus[iface], k.mtus[parent]
 		if !tagged || below == nil {
 			continue

@@ -1,0 +1,195 @@
+package lint
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+var (
+	netplanSource = []string{"canonical/netplan src/parse.c, src/validation.c", "netplan(5)"}
+	memberSource  = []string{"torvalds/linux v6.12 drivers/net/bonding/bond_main.c, bond_enslave",
+		"torvalds/linux v6.12 net/bridge/br_forward.c, br_dev_queue_push_xmit"}
+)
+
+// planned is a line of netplan's that says how interfaces go together.
+type planned struct {
+	file  *source
+	entry conffile.Entry
+}
+
+// netplan remembers a line that says how interfaces go together, and finds an address
+// without its prefix; is is false for any other line.
+func (k *checker) netplan(e conffile.Entry) (f *finding, is bool) {
+	name, is := strings.CutPrefix(e.Name, "netplan:")
+	if !is {
+		return nil, false
+	}
+	if len(k.plans) < cacheLimit {
+		k.plans = append(k.plans, planned{k.file, e})
+	}
+	if _, err := netip.ParseAddr(e.Value); name == "addresses" && err == nil {
+		return &finding{code: "bad-value", severity: Error, value: true, sources: netplanSource,
+			message: fmt.Sprintf("the address %s lacks its prefix, such as %s/24", e.Value, e.Value),
+			because: "netplan refuses the whole file: \"address is missing /prefixlength\"."}, true
+	}
+	return nil, true
+}
+
+// ofPlans returns the remembered lines of these names.
+func (k *checker) ofPlans(names ...string) (lines []planned) {
+	for _, p := range k.plans {
+		if slices.Contains(names, strings.TrimPrefix(p.entry.Name, "netplan:")) {
+			lines = append(lines, p)
+		}
+	}
+	return lines
+}
+
+// judgeNetplan judges the interfaces of netplan's files beside each other.
+func (k *checker) judgeNetplan() {
+	if len(k.plans) == 0 {
+		return
+	}
+	if described, all := k.described(); all {
+		for _, p := range k.ofPlans("link", "interfaces") {
+			if !described[p.entry.Value] {
+				k.judgeNamed(p)
+			}
+		}
+	}
+	for _, p := range k.ofPlans("interfaces") {
+		k.judgeMember(p.entry.Value, p.entry.Iface)
+	}
+	for _, p := range k.ofPlans("bonds") {
+		k.judgeUnwatched(p)
+	}
+	k.judgeDefaults()
+}
+
+// described are the interfaces that netplan's files describe; all is false when there may be
+// files that were not given.
+func (k *checker) described() (names map[string]bool, all bool) {
+	names = map[string]bool{}
+	files := map[string]*source{}
+	for _, p := range k.plans {
+		files[path.Base(p.file.path)] = p.file
+		if p.entry.Iface == p.entry.Key {
+			names[p.entry.Iface] = true
+		}
+	}
+	for _, f := range files {
+		if f.kind != conffile.Netplan {
+			return names, false
+		}
+		for _, beside := range f.beside {
+			if files[beside] == nil && (strings.HasSuffix(beside, ".yaml") || strings.HasSuffix(beside, ".yml")) {
+				return names, false
+			}
+		}
+	}
+	return names, true
+}
+
+// judgeNamed reports a name of an interface that no file describes.
+func (k *checker) judgeNamed(p planned) {
+	name := p.entry.Value
+	if name == "" || strings.ContainsAny(name, "{}$[]<>*&") {
+		return
+	}
+	k.reportIn(p.file, p.entry, finding{code: "needs", severity: Warning, value: true, sources: netplanSource,
+		message: fmt.Sprintf("%s names the interface %s, which no line describes", p.entry.Iface, name),
+		because: "netplan refuses the file: \"interface is not defined\". An interface without options of its own is " +
+			"described too, as " + name + ": {}."})
+}
+
+// judgeMember reports a port or a member that cannot send what its bridge or bond does.
+func (k *checker) judgeMember(port, master string) {
+	below, above := k.mtus[port], k.mtus[master]
+	if below == nil || above == nil {
+		return
+	}
+	member, err := strconv.Atoi(below.entry.Value)
+	whole, bad := strconv.Atoi(above.entry.Value)
+	if err != nil || bad != nil || member >= whole {
+		return
+	}
+	k.reportIn(below.file, below.entry, finding{code: "conflict", severity: Warning, value: true, sources: memberSource,
+		message: fmt.Sprintf("the MTU of %s, %d, is below that of %s, %d, whose packets it is to send (%s:%d)",
+			port, member, master, whole, above.file.path, above.entry.Line),
+		because: "A bond gives its MTU to its members when they join, and whichever comes last counts; where the smaller " +
+			"one does, as with a port of a bridge, larger packets are lost on this link alone."})
+}
+
+// judgeUnwatched reports a bond that does not notice when a link loses its carrier.
+func (k *checker) judgeUnwatched(p planned) {
+	if strings.Contains(p.file.text, "NetworkManager") || strings.Contains(p.file.text, "openvswitch") {
+		return // which have defaults of their own
+	}
+	var options map[string]conffile.Entry
+	for _, b := range k.bonds { // which are few
+		if b.name == p.entry.Iface && options == nil {
+			options = b.of.options
+		}
+	}
+	_, mii := options["miimon"]
+	_, arp := options["arp_interval"]
+	mode := options["mode"]
+	if mii || arp || mode.Value == "" || !slices.Contains(bondModes[:4], mode.Value) {
+		return // the driver looks at the links of the other modes every 100 ms
+	}
+	k.reportIn(p.file, mode, finding{code: "needs", severity: Warning, value: true,
+		sources: append([]string{"torvalds/linux v6.12 drivers/net/bonding/bond_options.c, bond_option_mode_set"}, netplanSource...),
+		message: fmt.Sprintf("nothing makes %s look at its links: no line sets mii-monitor-interval", p.entry.Iface),
+		because: "Without it, and without arp-interval, a bond of this mode goes on sending over a link that has no " +
+			"carrier; mii-monitor-interval: 100 is usual."})
+}
+
+// judgeDefaults reports routes to all destinations of which only one can count.
+func (k *checker) judgeDefaults() {
+	first := map[string]planned{}
+	inVRF := map[string]bool{}
+	for _, p := range k.ofPlans("vrfs") {
+		inVRF[p.entry.Iface] = true
+	}
+	for _, p := range k.ofPlans("default", "gateway4", "gateway6") {
+		of := p.entry.Value
+		switch p.entry.Name {
+		case "netplan:gateway4":
+			of = ""
+		case "netplan:gateway6":
+			of = "IPv6"
+		}
+		before, second := first[of]
+		switch {
+		case inVRF[p.entry.Iface]:
+		case !second:
+			first[of] = p
+		default:
+			k.reportIn(p.file, p.entry, finding{code: "conflict", severity: Warning, sources: netplanSource,
+				message: fmt.Sprintf("%s has the second default route of the same table and metric; %s has one (%s:%d)",
+					p.entry.Iface, before.entry.Iface, before.file.path, before.entry.Line),
+				because: "netplan warns of conflicting default routes, and only one of them carries what leaves; give one " +
+					"a higher metric:, or a table: of its own with a routing-policy."})
+		}
+	}
+	for _, p := range k.ofPlans("gateway4", "gateway6") {
+		k.reportIn(p.file, p.entry, finding{code: "renamed", severity: Info, sources: netplanSource,
+			message: fmt.Sprintf("%s is deprecated: write routes: with to: default, via: %s", p.entry.Key, p.entry.Value),
+			because: "netplan still takes it, and warns at each start."})
+	}
+}
+
+// links are the interfaces that netplan's VLANs lie on.
+func (k *checker) links() map[string]string {
+	parents := map[string]string{}
+	for _, p := range k.ofPlans("link") {
+		parents[p.entry.Iface] = p.entry.Value
+	}
+	return parents
+}

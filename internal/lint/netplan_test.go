@@ -1,0 +1,30 @@
+package lint
+
+import "testing"
+
+// The interfaces of netplan are judged beside each other.
+func TestNetplanTogether(t *testing.T) {
+	const path = "/etc/netplan/40-lan.yaml"
+	const head = "network:\n  version: 2\n  ethernets:\n    ena: {}\n    enb:\n      mtu: 1500\n"
+	c := load(t)
+	for _, tt := range []struct{ name, text, want string }{
+		{"whole", "  bonds:\n    up:\n      mtu: 1500\n      interfaces: [ena, enb]\n      parameters:\n        mode: 802.3ad\n" +
+			"  vlans:\n    v3:\n      id: 3\n      link: up\n      mtu: 1500\n      addresses:\n      - 192.0.2.7/24\n", ""},
+		{"a name too many", "  bridges:\n    br3:\n      interfaces: [ena, enc]\n", path + ":9:25 needs warning\n"},
+		{"a small member", "  bonds:\n    up:\n      mtu: 9000\n      interfaces:\n        - enb\n", path + ":6:12 conflict warning\n"},
+		{"a large VLAN", "  vlans:\n    v3:\n      id: 3\n      mtu: 9000\n      link: enb\n", path + ":10:12 conflict warning\n"},
+		{"nothing looks", "  bonds:\n    up:\n      interfaces: [ena]\n      parameters:\n        mode: active-backup\n",
+			path + ":11:15 needs warning\n"},
+		{"ARP looks", "  bonds:\n    up:\n      parameters:\n        mode: active-backup\n        arp-interval: 500\n", ""},
+		{"two gateways", "      gateway4: 192.0.2.1\n    enc:\n      routes:\n      - to: default\n        via: 192.0.2.2\n",
+			path + ":7:7 renamed info\n" + path + ":10:9 conflict warning\n"},
+		{"of two metrics", "      routes:\n      - to: default\n        via: 192.0.2.1\n    enc:\n      routes:\n" +
+			"      - to: default\n        via: 192.0.2.2\n        metric: 900\n      - to: default\n        via: 2001:db8::1\n", ""},
+		{"no prefix", "      addresses: [192.0.2.7]\n", path + ":7:19 bad-value error\n"},
+		{"a tab", "\tgateway4: 192.0.2.1\n", path + ":7:1 syntax warning\n"},
+	} {
+		if got := list(Run(c, files(path, head+tt.text), Options{Ignore: []string{"same-as-default"}})); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
