@@ -329,7 +329,7 @@ func collectEach(ctx context.Context, env *Env, name string, window time.Duratio
 			return nil, usage(err)
 		}
 		posted, err := transcript.ReadEach(data)
-		return postedFacts("standard input", posted, err)
+		return postedFacts(facts.StandardInput, posted, err)
 	}
 	return collectAll(ctx, env, name, window, transcript.LoadEach)
 }

@@ -338,11 +338,16 @@ func (d Diagnosis) next() (command, note string) {
 
 // plannable reports whether plan takes this host: a live one or a capture, and not a post, of which too little is
 // known.
-func (d Diagnosis) plannable() bool { return !d.Recorded || d.Facts.Memory > 0 }
+func (d Diagnosis) plannable() bool {
+	return !d.Recorded || d.Facts.Memory > 0 && d.Host != facts.StandardInput
+}
 
 // quoted is the host as a shell takes it.
 func (d Diagnosis) quoted() string {
-	if d.Recorded {
+	switch {
+	case d.Recorded && d.Host == facts.StandardInput:
+		return "--from -"
+	case d.Recorded:
 		return "--from " + shell.Word(d.Host)
 	}
 	return shell.Word(d.Host)

@@ -79,6 +79,9 @@ type Unread struct {
 	Because string `json:"because,omitempty"`
 }
 
+// StandardInput is the host of a text that was read from there.
+const StandardInput = "standard input"
+
 // Facts is what is known about one host. Zero numbers and nil maps are
 // unknown; Parts says why. Quantities are in base units.
 type Facts struct {

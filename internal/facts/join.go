@@ -230,6 +230,9 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.NFSMounts, f.Symbols = append(f.NFSMounts, later.NFSMounts...), append(f.Symbols, later.Symbols...)
 	f.USBDevices = joinedBy(f.USBDevices, later.USBDevices, func(u USBDevice) string { return u.Source.Text })
 	f.Relays = append(f.Relays, later.Relays...)
+	f.Handshakes, f.Talks = append(f.Handshakes, later.Handshakes...), append(f.Talks, later.Talks...)
+	f.Channels, f.Modems = append(f.Channels, later.Channels...), append(f.Modems, later.Modems...)
+	f.LossCounts, f.LoadTests = append(f.LossCounts, later.LossCounts...), append(f.LoadTests, later.LoadTests...)
 	f.Requests, f.Alarms = append(f.Requests, later.Requests...), append(f.Alarms, later.Alarms...)
 	f.ProxyServers = joinedBy(f.ProxyServers, later.ProxyServers,
 		func(p ProxyServer) string { return p.Proxy + "/" + p.Server })

@@ -51,6 +51,7 @@ type checker struct {
 	told       map[toldOf]bool           // what was told once of a file
 	images     map[*source]bool          // recipes for images of containers
 
+	sought   int // names that were looked for among the known ones
 	problems []Problem
 	dropped  int
 }

@@ -333,6 +333,10 @@ func sentence(words []string) string {
 // nearest returns the name that was probably meant, and whether only a slip of the
 // keyboard lies between: one letter.
 func (k *checker) nearest(name string) (near string, slip bool) {
+	const most = 1000 // each is compared with thousands of names
+	if k.sought++; k.sought > most {
+		return "", false
+	}
 	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4),
 		func(other string) bool { return !k.meant(name, other) })
 	if len(found) == 0 {
