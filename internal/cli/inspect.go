@@ -61,7 +61,7 @@ are located, delays are told one way, and what a box between changed.`,
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
   wirerate inspect --from web1.tar.gz
-  xclip -o | wirerate inspect --from -
+  wirerate inspect --from - <post.txt
   wirerate inspect --from slow.pcapng
   wirerate inspect --from here.pcap --peer there.pcap
   wirerate inspect ssh://web1 --capture eth0 --for 10s tcp port 443
