@@ -57,25 +57,30 @@ func circle(t facts.Trace) []Finding {
 
 // expired finds pings whose packets used up all their hops.
 func expired(f *facts.Facts) []Finding {
-	for _, p := range f.Pings {
-		if p.Answered > 0 {
-			return nil
-		}
-	}
-	var first facts.Message
-	n, who := 0, ""
-	for _, m := range f.Messages {
-		if told := expiredAt.FindStringSubmatch(m.Text); told != nil {
-			if n++; n == 1 {
-				first, who = m, strings.TrimSuffix(told[1], ":")
-			}
-		}
-	}
-	if n < 2 {
+	who, first, ok := toldToPing(f, expiredAt)
+	if !ok {
 		return nil
 	}
 	return do(rightRoute, do("traceroute -n to the same address shows the routers between which it goes", one(who,
-		[]facts.Source{first.Source}, "packets of ping used up all their hops there, and none was answered")))
+		[]facts.Source{first}, "packets of ping used up all their hops there, and none was answered")))
+}
+
+// toldToPing is who said something to a ping again and again in place of an answer, with the first line of it; not ok where
+// any ping was answered. The pattern's first group is the address.
+func toldToPing(f *facts.Facts, pattern *regexp.Regexp) (who string, first facts.Source, ok bool) {
+	const least = 2
+	if slices.ContainsFunc(f.Pings, func(p facts.Ping) bool { return p.Answered > 0 }) {
+		return "", first, false
+	}
+	n := 0
+	for _, m := range f.Messages {
+		if told := pattern.FindStringSubmatch(m.Text); told != nil {
+			if n++; n == 1 {
+				first, who = m.Source, strings.TrimSuffix(told[1], ":")
+			}
+		}
+	}
+	return who, first, n >= least
 }
 
 var expiredAt = regexp.MustCompile(`(?i)from (\S+) .*(?:time to live exceeded|ttl expired in transit)`)
@@ -128,22 +133,8 @@ func neighbourSilent() Rule {
 			"the question from it.",
 		Confirm: "tcpdump -eni INTERFACE arp on both ends shows the question arrive, or not.",
 		Check: func(in Input) []Finding {
-			const least = 2
-			n, who := 0, ""
-			var first facts.Source
-			for _, m := range in.Facts.Messages {
-				if told := hostUnreachable.FindStringSubmatch(m.Text); told != nil {
-					if n++; n == 1 {
-						first, who = m.Source, strings.TrimSuffix(told[1], ":")
-					}
-				}
-			}
-			for _, p := range in.Facts.Pings {
-				if p.Answered > 0 {
-					return nil
-				}
-			}
-			if n < least {
+			who, first, ok := toldToPing(in.Facts, hostUnreachable)
+			if !ok {
 				return nil
 			}
 			return do("look at the address, the netmask and the VLAN of that host, and at the switch ports of both",
