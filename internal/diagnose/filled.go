@@ -43,7 +43,7 @@ func filled(tr facts.Transfer) units.Rate {
 	if !ok {
 		return 0
 	}
-	return filledLink(t.rate * (1 + t.again)) // what is sent again takes its part
+	return t.link()
 }
 
 // testedRate is the mean rate of a test of TCP, in bit/s.
@@ -54,6 +54,9 @@ type testedRate struct {
 	window        float64 // bytes, where it stood still; 0 is not known
 	evidence      []facts.Source
 }
+
+// link is the link that the test fills, 0 for none: what is sent again takes its part.
+func (t testedRate) link() units.Rate { return filledLink(t.rate * (1 + t.again)) }
 
 // undisturbed is the rate of one connection that stood nowhere still and lost hardly anything, from where its window did
 // not change: in the first seconds the sender's buffer fills as well.

@@ -19,7 +19,7 @@ func hundredMegabit() Rule {
 				return nil // the line is known to carry no more
 			}
 			for _, t := range testedRates(in.Facts) {
-				if filledLink(t.rate*(1+t.again)) != 100*units.Mbit {
+				if t.link() != 100*units.Mbit {
 					continue
 				}
 				lost := ""

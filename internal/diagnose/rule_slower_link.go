@@ -14,7 +14,7 @@ func slowerLink() Rule {
 		Confirm: "The speed of each port on the way: both hosts', the switches'.",
 		Check: func(in Input) []Finding {
 			for _, tr := range testedRates(in.Facts) {
-				link := filledLink(tr.rate * (1 + tr.again))
+				link := tr.link()
 				if link < units.Gbit {
 					continue
 				}
