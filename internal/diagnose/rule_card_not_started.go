@@ -13,14 +13,9 @@ func cardNotStarted() Rule {
 		Because: "The card has no interface until its driver starts. The driver and the card's firmware do not fit " +
 			"together, the card does not answer, or memory is missing: no setting of the network helps.",
 		Confirm: "ip link does not show the interface; lspci -k shows the card without \"Kernel driver in use\".",
-		Check: func(in Input) []Finding {
-			if in.Facts.System != "linux" {
-				return nil
-			}
-			return notStarted(in.Facts)
-		},
-		Fires: linuxExample("dmesg", "[    9.412231] igc: probe of 0000:05:00.0 failed with error -2\n"),
-		Quiet: linuxExample("dmesg", "[    9.412231] i2c_designware: probe of AMDI0010:00 failed with error -2\n"),
+		Check:   func(in Input) []Finding { return notStarted(in.Facts) },
+		Fires:   linuxExample("dmesg", "[    9.412231] igc: probe of 0000:05:00.0 failed with error -2\n"),
+		Quiet:   linuxExample("dmesg", "[    9.412231] i2c_designware: probe of AMDI0010:00 failed with error -2\n"),
 	}
 }
 

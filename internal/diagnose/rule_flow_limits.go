@@ -16,7 +16,7 @@ func receiveLimited() Rule {
 		if closedWindows(in.Facts) != nil {
 			return nil // peer-does-not-read says it
 		}
-		if scalingStripped().Check(in) != nil {
+		if unscaled(in) != nil {
 			return nil // no buffer of the receiver's helps: window-scaling-missing says it
 		}
 		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly",

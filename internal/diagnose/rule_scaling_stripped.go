@@ -16,41 +16,44 @@ func scalingStripped() Rule {
 		Because: "The peer does not know the option, or a firewall or load balancer on the path removed it " +
 			"from the handshake: at most 65,535 bytes fit into a round trip.",
 		Confirm: "Captures of the handshake at both ends show that the option leaves one and does not arrive at the other.",
-		Check: func(in Input) []Finding {
-			f := in.Facts
-			if on, known := windowScaling(f); known && !on {
-				return nil // window-scaling-off says it
-			}
-			if found := notTaken(f); found != nil || f.System != "linux" {
-				return found
-			}
-			var evidence []facts.Source
-			var worst facts.Flow
-			for _, fl := range f.Flows {
-				_, scaled := fl.Values["wscale_send"]
-				rtt := max(fl.Values["minrtt"], min(fl.Values["rtt"], 1e5))
-				moved := max(fl.Values["bytes_acked"], fl.Values["bytes_received"], fl.Values["segs_out"]*1000,
-					fl.Values["segs_in"]*1000)
-				if scaled || loopback(&fl) || fl.Values["mss"] == 0 || rtt < 5 || moved < 1e6 {
-					continue
-				}
-				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "minrtt", "bytes_acked", "bytes_received"))
-				if rtt > worst.Values["rtt"] {
-					worst = fl
-				}
-			}
-			if len(evidence) == 0 {
-				return nil
-			}
-			rtt := worst.Values["rtt"]
-			return do("let the device on the path pass TCP options unchanged; update or reconfigure the peer",
-				one(worst.Peer, sample(evidence),
-					"%s without the option; towards %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
-					worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
-		},
-		Fires: scalingExample(""),
-		Quiet: scalingExample("wscale:7,7 "),
+		Check:   unscaled,
+		Fires:   scalingExample(""),
+		Quiet:   scalingExample("wscale:7,7 "),
 	}
+}
+
+// unscaled finds them.
+func unscaled(in Input) []Finding {
+	f := in.Facts
+	if on, known := windowScaling(f); known && !on {
+		return nil // window-scaling-off says it
+	}
+	if found := notTaken(f); found != nil || f.System != "linux" {
+		return found
+	}
+	var evidence []facts.Source
+	var worst facts.Flow
+	for _, fl := range f.Flows {
+		_, scaled := fl.Values["wscale_send"]
+		rtt := max(fl.Values["minrtt"], min(fl.Values["rtt"], 1e5))
+		moved := max(fl.Values["bytes_acked"], fl.Values["bytes_received"], fl.Values["segs_out"]*1000,
+			fl.Values["segs_in"]*1000)
+		if scaled || loopback(&fl) || fl.Values["mss"] == 0 || rtt < 5 || moved < 1e6 {
+			continue
+		}
+		evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "minrtt", "bytes_acked", "bytes_received"))
+		if rtt > worst.Values["rtt"] {
+			worst = fl
+		}
+	}
+	if len(evidence) == 0 {
+		return nil
+	}
+	rtt := worst.Values["rtt"]
+	return do("let the device on the path pass TCP options unchanged; update or reconfigure the peer",
+		one(worst.Peer, sample(evidence),
+			"%s without the option; towards %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
+			worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
 }
 
 // notTaken finds handshakes in which only the client offers to scale windows.
