@@ -58,6 +58,9 @@ func wireguardExample(transfer string) Example {
 
 // lostPeers finds in a log the peers of other tunnels that were given up.
 func lostPeers(f *facts.Facts) (out []Finding) {
+	if _, n := matching(f, facts.LostPeerForm); n == 0 {
+		return nil
+	}
 	for _, t := range []struct{ program, said, action string }{
 		{"IKE", "the peer did not answer the key exchange", "let UDP ports 500 and 4500 pass at both ends and on the way, " +
 			"compare the addresses of both ends, and ping the peer meanwhile for loss"},
