@@ -31,7 +31,11 @@ type Talk struct {
 	AskedLine  Source `json:"-"`
 	LateLine   Source `json:"-"`
 	StuckLine  Source `json:"-"`
+}
 
+// talking is a direction while the text is read.
+type talking struct {
+	Talk
 	first, top uint64 // the sequence number of the handshake, and the end of what was sent
 	began, end uint64 // the last full-sized segment at the beginning of what waits
 	acked      uint64 // what this direction acknowledges of the other
@@ -133,13 +137,13 @@ func sequence(s string) uint64 {
 func (f *Facts) readPackets(t text) error {
 	known := f.readHandshakes(t) == nil
 	known = f.rtpLosses(t) || known
-	talks := map[[2]string]*Talk{}
-	var order []*Talk
-	of := func(from, to string) *Talk {
+	talks := map[[2]string]*talking{}
+	var order []*talking
+	of := func(from, to string) *talking {
 		if d := talks[[2]string{from, to}]; d != nil || len(order) >= talkLimit {
 			return d
 		}
-		d := &Talk{From: from, To: to}
+		d := &talking{Talk: Talk{From: from, To: to}}
 		talks[[2]string{from, to}] = d
 		order = append(order, d)
 		return d
@@ -166,14 +170,14 @@ func (f *Facts) readPackets(t text) error {
 	for _, d := range order {
 		d.settle(talks[[2]string{d.To, d.From}])
 		if d.Again+d.Closed+d.Asked+d.Late+d.Stuck > 0 {
-			f.Talks = append(f.Talks, *d)
+			f.Talks = append(f.Talks, d.Talk)
 		}
 	}
 	return nothingUnless(known)
 }
 
 // take counts a segment; back is the other direction.
-func (d *Talk) take(s segmentLine, back *Talk, at func() Source) {
+func (d *talking) take(s segmentLine, back *talking, at func() Source) {
 	back.replied = true
 	if s.at == 0 || d.shownTwice(s) {
 		return
@@ -201,7 +205,7 @@ func (d *Talk) take(s segmentLine, back *Talk, at func() Source) {
 
 // shownTwice reports whether the segment stands there already: tcpdump of all interfaces (-i any) shows it on each that
 // it passes, within microseconds. No sender repeats itself so soon.
-func (d *Talk) shownTwice(s segmentLine) bool {
+func (d *talking) shownTwice(s segmentLine) bool {
 	const soon = 0.002
 	for _, before := range d.recent {
 		at := before.at
@@ -215,7 +219,7 @@ func (d *Talk) shownTwice(s segmentLine) bool {
 }
 
 // asked counts how often the same handshake was begun.
-func (d *Talk) asked(s segmentLine, at func() Source) {
+func (d *talking) asked(s segmentLine, at func() Source) {
 	if s.ack {
 		return
 	}
@@ -231,7 +235,7 @@ func (d *Talk) asked(s segmentLine, at func() Source) {
 func delayedAnswer(s float64) bool { return s > 0.038 && s < 0.046 || s > 0.19 && s < 0.215 }
 
 // answers finds acknowledgements that came late to a small segment, and set the other end free to send.
-func (d *Talk) answers(s segmentLine, back *Talk, at func() Source) {
+func (d *talking) answers(s segmentLine, back *talking, at func() Source) {
 	const full, once = 1000, 0.002
 	if back.late > 0 && s.length > 0 && s.at >= back.late && s.at-back.late < once {
 		if back.Late++; back.Late == 1 {
@@ -257,7 +261,7 @@ func numbered(before, now uint64) uint64 {
 }
 
 // data counts a segment with data, and whether it was sent before.
-func (d *Talk) data(s segmentLine, back *Talk, at func() Source) {
+func (d *talking) data(s segmentLine, back *talking, at func() Source) {
 	d.Data++
 	const full = 1000
 	end := s.seq + uint64(s.length)
@@ -282,7 +286,7 @@ func (d *Talk) data(s segmentLine, back *Talk, at func() Source) {
 }
 
 // settle drops what a later answer showed to be no trouble.
-func (d *Talk) settle(back *Talk) {
+func (d *talking) settle(back *talking) {
 	if d.Stuck < 3 || back != nil && back.acked > d.began {
 		d.Stuck = 0
 	}
