@@ -32,12 +32,8 @@ func (f *Facts) readIfstat(t text) error {
 		if m[6] == "b" {
 			v /= 8
 		}
-		if n.Counters == nil {
-			n.Counters = map[string]Counter{}
-		}
-		n.Counters["netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]]] = Counter{Value: uint64(min(v, 1e15)),
-			Rate: &v, Over: 1,
-			Partial: true, Source: src}
+		n.put("netstat."+map[string]string{"in": "Ibytes", "": "Obytes"}[m[2]], Counter{Value: uint64(min(v, 1e15)),
+			Rate: &v, Over: 1, Partial: true, Source: src})
 		found = true
 	}
 	return nothingUnless(found)

@@ -88,14 +88,11 @@ var opticFlag = regexp.MustCompile(`^(?:rx power low|temperature high) (?:alarm|
 // those that it could not.
 func readEthtoolFEC(n *NIC, f *Facts, t text) error {
 	found := false
-	if n.Counters == nil {
-		n.Counters = map[string]Counter{}
-	}
 	colonFields(t, func(line int, name, value string) {
 		found = found || name == "Active FEC encoding" || strings.HasPrefix(name, "Configured FEC") ||
 			strings.HasPrefix(name, "Supported/Configured FEC")
 		if v, ok := count(value); ok && (name == "corrected_blocks" || name == "uncorrectable_blocks") {
-			n.Counters["fec."+name] = Counter{Value: v, Source: f.Line(t.from, line)}
+			n.put("fec."+name, Counter{Value: v, Source: f.Line(t.from, line)})
 			found = true
 		}
 	})
