@@ -59,6 +59,8 @@ type Rule struct {
 	Check func(Input) []Finding
 	// OfBothEnds rules compare the host with its peer, and are silent without one.
 	OfBothEnds bool
+	// LastResort rules guess, and are silent where another one found a cause.
+	LastResort bool
 	// Fires and Quiet are outputs, by their names, in which the rule finds
 	// something, and in which it does not.
 	Fires, Quiet Example
@@ -135,7 +137,7 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	past := pastSources(in.Facts)
 	for _, r := range Rules() {
 		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil ||
-			in.Facts.Relative != "" && strings.HasPrefix(r.ID, "setting-") {
+			in.Facts.Relative != "" && strings.HasPrefix(r.ID, "setting-") || r.LastResort && slices.ContainsFunc(findings, Finding.decided) {
 			continue
 		}
 		if why := r.lacks(in.Facts); why != "" {
@@ -182,6 +184,12 @@ func (f Finding) rank() int {
 		return rank
 	}
 	return rank + 1
+}
+
+// decided reports whether a finding is a cause, or of a log's line.
+func (f Finding) decided() bool {
+	return f.decides || f.Severity.AtLeast(Warning) && !f.past && !strings.HasPrefix(f.Rule, "setting-") ||
+		slices.ContainsFunc(f.Evidence, func(s facts.Source) bool { return s.From == "dmesg" })
 }
 
 // confidence is certain where the lines alone show the problem, or a window showed that it goes on.

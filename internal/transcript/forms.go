@@ -289,8 +289,14 @@ func looseForm(line string) *looseLine {
 			return l
 		}
 	}
+	if _, ok := facts.ReportOf(line); ok {
+		return &reportLine
+	}
 	return nil
 }
+
+// reportLine is a line of a log that reports a failure.
+var reportLine = looseLine{name: "dmesg"}
 
 // looseBlocks begin an output that came without its command: it lasts to the
 // next empty line, a kernel's log to the end.
