@@ -67,35 +67,35 @@ const (
 	linkNames = `(?:link|carrier|signal|association|uplink|wan|line|sync|gateway)`
 )
 
-// failures are the words of each failure.
+// failures are the words of each failure, in lower case.
 var failures = []struct {
 	failure Failure
 	form    *regexp.Regexp
 }{
-	{DeviceFails, regexp.MustCompile(`(?i)\b` + devices + `\b(?:[^.;]|\.\S){0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
+	{DeviceFails, regexp.MustCompile(`\b` + devices + `\b(?:[^.;]|\.\S){0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
 		`fatal error|not responding|timed out|timeout|reset failed|failed to reset|recovery)\b|` +
 		`\breset(?:ting)? (?:the )?` + devices + `\b|\b` + devices + `[ _]reset\b|\bunrecoverable\b(?:[^.;]|\.\S){0,20}\berror\b`)},
-	{Exhausted, regexp.MustCompile(`(?i)\b` + thingsFull + `\b(?:[^.;]|\.\S){0,30}?\b(?:(?:is|are|was|were|got|became|almost|nearly) full|full!|` +
+	{Exhausted, regexp.MustCompile(`\b` + thingsFull + `\b(?:[^.;]|\.\S){0,30}?\b(?:(?:is|are|was|were|got|became|almost|nearly) full|full!|` +
 		`exhausted|overflow(?:ed|ing|s)?|overrun|overran|depleted|used up|flooded|saturated|overloaded|limit)\b|` +
 		`\bfull ` + thingsFull + `\b|` +
 		`\b(?:exhausted|overflow(?:ed|ing)?|overrun|(?:run|ran|running) out of|out of|no (?:more|free|available)|too many(?: open)?|` +
 		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) allocate?)\b(?:[^.;]|\.\S){0,24}\b` + thingsFull + `\b|` +
 		`\b(?:max\w*|limit)\b(?:[^.;]|\.\S){0,40}\b(?:reached|exceeded|hit)\b|\b(?:reached|exceed(?:s|ed|ing)?|hit)\b(?:[^.;]|\.\S){0,30}\b(?:max\w*|limit)\b|` +
-		`no buffer space|ENOBUFS|EMFILE|ENFILE|resource temporarily unavailable|queue full|buffer full|pool full`)},
-	{Lost, regexp.MustCompile(`(?i)\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
+		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|queue full|buffer full|pool full`)},
+	{Lost, regexp.MustCompile(`\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
 		`(?:[^.;]|\.\S){0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b(?:[^.;]|\.\S){0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost)\b|` +
 		`\bpacket loss\b`)},
-	{Damaged, regexp.MustCompile(`(?i)\b(?:checksum|crc|fcs|digest|hmac|mac|icv|integrity)\b(?:[^.;]|\.\S){0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
+	{Damaged, regexp.MustCompile(`\b(?:checksum|crc|fcs|digest|hmac|mac|icv|integrity)\b(?:[^.;]|\.\S){0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
 		`invalid|incorrect|wrong)\b|\b(?:bad|invalid|wrong|incorrect) (?:checksum|crc|fcs|digest|hmac|mac|icv)\b|` +
 		`\bcorrupt(?:ed|ion)?\b(?:[^.;]|\.\S){0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b(?:[^.;]|\.\S){0,24}\b(?:corrupt(?:ed)?|malformed|truncated)\b|` +
 		`\b(?:decrypt\w*|decapsulat\w*)\b(?:[^.;]|\.\S){0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
-	{LinkLost, regexp.MustCompile(`(?i)\b` + linkNames + `\b(?:[^.;]|\.\S){0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped)\b|` +
+	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b(?:[^.;]|\.\S){0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped)\b|` +
 		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
-	{Throttled, regexp.MustCompile(`(?i)\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)\b|\b429 too many requests\b|\bquota exceeded\b|` +
+	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bbackpressure\b`)},
-	{Refused, regexp.MustCompile(`(?i)\bconnection\b(?:[^.;]|\.\S){0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
-		`\breset by peer\b|\bbroken pipe\b|\bECONN(?:REFUSED|RESET|ABORTED)\b|\bactively refused\b|\bunexpected EOF\b`)},
-	{Silent, regexp.MustCompile(`(?i)\b(?:timed[ -]?out|times out|deadline exceeded|ETIMEDOUT|EHOSTUNREACH|unreachable|no route to host|host is down)\b|` +
+	{Refused, regexp.MustCompile(`\bconnection\b(?:[^.;]|\.\S){0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
+		`\breset by peer\b|\bbroken pipe\b|\beconn(?:refused|reset|aborted)\b|\bactively refused\b|\bunexpected eof\b`)},
+	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|deadline exceeded|etimedout|ehostunreach|unreachable|no route to host|host is down)\b|` +
 		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|` +
 		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
 		`\btimeout (?:waiting|while|expired|exceeded|reading|writing|connecting|on)\b|: timeout\W*$|` +
@@ -103,7 +103,7 @@ var failures = []struct {
 		`\blost (?:the )?(?:connection|contact|peer|session)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn)\b(?:[^.;]|\.\S){0,20}` +
 		`\b(?:lost|dead|died|stale|missed)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies)\b|` +
 		`\bhold ?timer expired\b|\bgiving up\b`)},
-	{Slow, regexp.MustCompile(`(?i)\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow\b|\boverloaded\b|` +
+	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow\b|\boverloaded\b|` +
 		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
 		`link|connection|receiver|network|disk)|\bhigh latency\b|\blatency\b(?:[^.;]|\.\S){0,20}\b(?:too high|exceed\w*|above)\b`)},
 }
@@ -169,6 +169,7 @@ func ReportOf(line string) (r Report, ok bool) {
 	if kernel {
 		r.Program = "kernel"
 	}
+	rest = strings.ToLower(rest)
 	for _, f := range failures {
 		if f.form.MatchString(rest) {
 			r.Failure = f.failure

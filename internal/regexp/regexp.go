@@ -6,6 +6,7 @@ package regexp
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,7 +14,7 @@ import (
 // Regexp is a regular expression. Its methods are those of the standard library's.
 type Regexp struct {
 	compiled func() *regexp.Regexp
-	required func() required
+	branches func() []branch
 }
 
 // inTest is found out as Go's own internal/lazyregexp does.
@@ -22,20 +23,30 @@ var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
 // MustCompile makes an expression. One that does not compile panics when it is first
 // used, and in every test of its package at once.
 func MustCompile(text string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) }),
-		sync.OnceValue(func() required { return requiredOf(text) })}
+	r := &Regexp{compiling(text), sync.OnceValue(func() []branch { return branchesOf(text) })}
 	if inTest {
 		r.compiled()
 	}
 	return r
 }
 
+func compiling(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // MatchString is regexp.Regexp.MatchString.
 func (r *Regexp) MatchString(s string) bool {
-	if !r.required().within(s) {
-		return false
+	for _, b := range r.branches() {
+		if b.within(s) && b.compiled().MatchString(s) {
+			return true
+		}
 	}
-	return r.compiled().MatchString(s)
+	return false
+}
+
+// within reports whether a text may hold a match.
+func (r *Regexp) within(s string) bool {
+	return slices.ContainsFunc(r.branches(), func(b branch) bool { return b.within(s) })
 }
 
 // Match is regexp.Regexp.Match.
@@ -43,7 +54,7 @@ func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 
 // FindString is regexp.Regexp.FindString.
 func (r *Regexp) FindString(s string) string {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return ""
 	}
 	return r.compiled().FindString(s)
@@ -51,7 +62,7 @@ func (r *Regexp) FindString(s string) string {
 
 // FindStringIndex is regexp.Regexp.FindStringIndex.
 func (r *Regexp) FindStringIndex(s string) []int {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindStringIndex(s)
@@ -59,7 +70,7 @@ func (r *Regexp) FindStringIndex(s string) []int {
 
 // FindStringSubmatch is regexp.Regexp.FindStringSubmatch.
 func (r *Regexp) FindStringSubmatch(s string) []string {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindStringSubmatch(s)
@@ -67,7 +78,7 @@ func (r *Regexp) FindStringSubmatch(s string) []string {
 
 // FindStringSubmatchIndex is regexp.Regexp.FindStringSubmatchIndex.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindStringSubmatchIndex(s)
@@ -75,7 +86,7 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 
 // FindAllString is regexp.Regexp.FindAllString.
 func (r *Regexp) FindAllString(s string, n int) []string {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindAllString(s, n)
@@ -83,7 +94,7 @@ func (r *Regexp) FindAllString(s string, n int) []string {
 
 // FindAllStringIndex is regexp.Regexp.FindAllStringIndex.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindAllStringIndex(s, n)
@@ -91,7 +102,7 @@ func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 
 // FindAllStringSubmatch is regexp.Regexp.FindAllStringSubmatch.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
-	if !r.required().within(s) {
+	if !r.within(s) {
 		return nil
 	}
 	return r.compiled().FindAllStringSubmatch(s, n)
@@ -102,7 +113,7 @@ func (r *Regexp) FindIndex(b []byte) []int { return r.compiled().FindIndex(b) }
 
 // ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (r *Regexp) ReplaceAllString(src, with string) string {
-	if !r.required().within(src) {
+	if !r.within(src) {
 		return src
 	}
 	return r.compiled().ReplaceAllString(src, with)
@@ -110,7 +121,7 @@ func (r *Regexp) ReplaceAllString(src, with string) string {
 
 // ReplaceAllStringFunc is regexp.Regexp.ReplaceAllStringFunc.
 func (r *Regexp) ReplaceAllStringFunc(src string, f func(string) string) string {
-	if !r.required().within(src) {
+	if !r.within(src) {
 		return src
 	}
 	return r.compiled().ReplaceAllStringFunc(src, f)

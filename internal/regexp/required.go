@@ -1,6 +1,7 @@
 package regexp
 
 import (
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
@@ -16,16 +17,41 @@ type required struct {
 // The least length of a text that tells lines apart, and the most texts that are looked for.
 const (
 	leastRequired = 2
-	mostRequired  = 16
+	mostRequired  = 32
 )
 
-// requiredOf finds the texts by the expression's syntax.
-func requiredOf(expression string) required {
+// branch is one of the expressions between the bars of an expression that is nothing else, with what it requires.
+type branch struct {
+	required
+	compiled func() *regexp.Regexp
+}
+
+// branchesOf cuts an expression at its bars: most lines hold what one branch requires, or none. Those that require nothing
+// stay together.
+func branchesOf(expression string) (out []branch) {
 	re, err := syntax.Parse(expression, syntax.Perl)
-	if err != nil {
-		return required{}
+	if err != nil || re.Op != syntax.OpAlternate {
+		return []branch{{requiredOf(re), compiling(expression)}}
 	}
-	r := requiredIn(re)
+	var rest []string
+	for _, sub := range re.Sub {
+		if r := requiredOf(sub); len(r.texts) > 0 {
+			out = append(out, branch{r, compiling(sub.String())})
+		} else {
+			rest = append(rest, sub.String())
+		}
+	}
+	if len(rest) > 0 {
+		out = append(out, branch{compiled: compiling(strings.Join(rest, "|"))})
+	}
+	return out
+}
+
+// requiredOf finds the texts by the expression's syntax; of one that is nil nothing is known.
+func requiredOf(re *syntax.Regexp) (r required) {
+	if re != nil {
+		r = requiredIn(re)
+	}
 	if r.least() < leastRequired {
 		return required{}
 	}

@@ -2,6 +2,7 @@ package regexp
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"testing"
 )
@@ -21,7 +22,11 @@ func TestRequired(t *testing.T) {
 		`(?i)größe`:                    nil,
 		`(?i:send).*no buffer|ENOBUFS`: {"no buffer", "ENOBUFS"},
 	} {
-		if got := requiredOf(expression).texts; !slices.Equal(got, want) {
+		re, err := syntax.Parse(expression, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := requiredOf(re).texts; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", expression, got, want)
 		}
 	}
@@ -30,7 +35,8 @@ func TestRequired(t *testing.T) {
 // FuzzRequired compares with the standard library.
 func FuzzRequired(f *testing.F) {
 	for _, s := range [][2]string{{`NIC Link is (Up|Down)`, "eth0: NIC Link is Up"}, {`(?i)link|k`, "LIN\u212a"},
-		{`(?i)TX timeout`, "e1: Tx Timeout"}, {`a{0}b|cd`, "b"}, {`(?s).ab|^$`, ""}, {`x(?i:ab)Cd|(?i)ef`, "xABCd EF"}} {
+		{`(?i)TX timeout`, "e1: Tx Timeout"}, {`a{0}b|cd`, "b"}, {`(?s).ab|^$`, ""}, {`x(?i:ab)Cd|(?i)ef`, "xABCd EF"},
+		{`^a+b|(?m:^)cd$|\d`, "x\ncd"}, {`(?i)(?:lost|drops)|(?s:e.f)|`, "e\nf"}, {`^abc|def$|x?`, "def"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, expression, text string) {
@@ -38,8 +44,9 @@ func FuzzRequired(f *testing.F) {
 		if err != nil || len(expression) > 200 {
 			return
 		}
-		if std.MatchString(text) && !requiredOf(expression).within(text) {
-			t.Errorf("%q matches %q, which has none of %q", expression, text, requiredOf(expression).texts)
+		if ours := MustCompile(expression); std.MatchString(text) != ours.MatchString(text) ||
+			std.FindString(text) != ours.FindString(text) {
+			t.Errorf("%q on %q: %v, %v with the standard library", expression, text, ours.MatchString(text), std.MatchString(text))
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -136,17 +135,19 @@ func LoadHosts(s string) ([]Posted, error) {
 	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
 	text := withoutCutEnd(readable(plain))
 	moved := strings.Count(text, "\n") != strings.Count(plain, "\n")
-	var all []Posted
+	var all, empty []Posted
 	for _, parts := range byHost(splitSession(text)) {
 		p := sortSession(parts)
 		p.moved = moved
 		if len(p.Texts) > 0 || len(p.unread(nil)) > 0 {
 			all = append(all, p)
+		} else {
+			empty = append(empty, p)
 		}
 	}
 	switch len(all) {
 	case 0:
-		return nil, withoutOutputs(text)
+		return nil, withoutOutputs(empty)
 	case 1:
 		all[0].Host = ""
 	}
@@ -172,38 +173,21 @@ func (c commandsAlone) Error() string {
 func (commandsAlone) Is(target error) bool { return target == ErrNoOutputs }
 
 // withoutOutputs says what a text without any output holds: some commands, or nothing that is known.
-func withoutOutputs(text string) error {
+func withoutOutputs(hosts []Posted) error {
 	const most = 5
 	var commands commandsAlone
-	for _, part := range splitSession(text) {
-		if typedOutput(part.command) != "" && !slices.Contains(commands, part.command) && len(commands) < most {
-			commands = append(commands, part.command)
+	for _, host := range hosts {
+		for _, part := range host.parts {
+			if typedOutput(part.command) != "" && !slices.Contains(commands, part.command) && len(commands) < most {
+				commands = append(commands, part.command)
+			}
 		}
 	}
 	if len(commands) == 0 {
-		var seen printed
-		for _, u := range sortSession(splitSession(text)).unread(nil) {
-			if seen = append(seen, fmt.Sprintf("%q in line %d", u.Words, u.Line)); len(seen) == 3 {
-				break
-			}
-		}
-		if len(seen) > 0 {
-			return seen
-		}
 		return ErrNoOutputs
 	}
 	return commands
 }
-
-// printed are the beginnings of passages that look like outputs, in a text of which none is understood.
-type printed []string
-
-func (p printed) Error() string {
-	return "it holds what looks like outputs (" + strings.Join(p, ", ") + "), of no tool that is read here"
-}
-
-// Is makes it ErrNoOutputs to those who ask.
-func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
