@@ -39,6 +39,9 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup": true, "time": true,
 	"command": true, "env": true, "busybox": true}
 
+// declarations are commands whose arguments are assignments.
+var declarations = map[string]bool{"readonly": true, "local": true, "export": true, "declare": true, "typeset": true}
+
 // command emits the settings that a simple command makes. The program's name
 // may carry a path and may follow assignments and wrappers.
 func (s *scanner) command(c *command) {
@@ -57,7 +60,7 @@ func (s *scanner) command(c *command) {
 		raised = raised || words[0].text == "sudo" || words[0].text == "doas"
 		words = words[1:]
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || declarations[words[0].text] {
 		for _, w := range c.words {
 			s.settingLines(w, Entry{Raw: c.raw, style: styleFixed})
 		}

@@ -194,13 +194,15 @@ func fromName(name, text string) Guess {
 	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")) && isNetplan.MatchString(text) &&
 		strings.Contains(text, "version:"):
 		return likely(Netplan, Linux)
-	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls")) &&
-		yamlSystem(text) != "":
+	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls") ||
+		strings.HasPrefix(text, "#cloud-config")) && yamlSystem(text) != "":
 		return likely(YAML, yamlSystem(text))
 	case strings.HasSuffix(name, ".service") && (text == "[" || unitSets.MatchString(text)):
 		return likely(Service, Linux)
 	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
 		return likely(Cmdline, Linux)
+	case strings.HasSuffix(name, ".sh") && onlySysctls(text):
+		return likely(Sysctl, "")
 	case strings.HasSuffix(name, ".sh") || strings.Contains(name, "rc.local"):
 		return likely(Script, "")
 	}
@@ -280,6 +282,23 @@ func kindOfContent(text string) Kind {
 		}
 	}
 	return ""
+}
+
+// onlySysctls reports whether every line of a text is one of sysctl.conf.
+func onlySysctls(text string) bool {
+	known := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' && !strings.HasPrefix(line, "#!") {
+			continue
+		}
+		name, _, assigned := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !assigned || strings.ContainsAny(name, " \t\"'$") || !strings.Contains(name, ".") {
+			return false
+		}
+		known = known || kindOfLine(line) == Sysctl
+	}
+	return known
 }
 
 // ipfwLine is a rule of ipfw, in a script or in a file that ipfw reads.

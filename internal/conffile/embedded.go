@@ -140,14 +140,17 @@ const (
 	maxPath      = 4096
 )
 
-// remember keeps the assignments that a command consists of.
+// remember keeps the assignments that a command consists of. Of those that not every
+// run makes, only paths are kept: what is written there is written there at times.
 func (s *scanner) remember(c *command) {
 	for _, w := range s.constants(c.words) {
 		e, ok := s.assignment(w)
 		switch {
+		case !ok && (declarations[w.text] || strings.HasPrefix(w.text, "-")):
 		case !ok:
 			return
-		case e.Flags&(Expands|Append) != 0 || c.conditional || len(e.Value) > maxPath || len(s.variables) >= maxVariables:
+		case e.Flags&(Expands|Append) != 0 || c.conditional && !s.firstPath(e) || len(e.Value) > maxPath ||
+			len(s.variables) >= maxVariables:
 			delete(s.variables, e.Key)
 		default:
 			if s.variables == nil {
@@ -156,6 +159,12 @@ func (s *scanner) remember(c *command) {
 			s.variables[e.Key] = e.Value
 		}
 	}
+}
+
+// firstPath reports whether an assignment gives a variable its first value, and that a path.
+func (s *scanner) firstPath(e Entry) bool {
+	known, set := s.variables[e.Key]
+	return strings.HasPrefix(e.Value, "/") && (!set || known == e.Value)
 }
 
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text

@@ -92,6 +92,24 @@ sysctl -w net.core.l = 5
 F=$(mktemp)
 echo "net.core.m=1" > $F
 echo hello | grep net.core.n=1
+sudo tee /etc/sysctl.d/8-b.conf >/dev/null <<'E'
+net.core.o=1
+E
+cat <<'E' | sudo tee -a /etc/sysctl.d/8-b.conf > /dev/null
+net.core.p=1
+E
+declare -r CONF="/etc/sysctl.conf"
+write() {
+	local own=/etc/sysctl.d/7-c.conf
+	tee "$own" <<E
+net.core.q=1
+E
+	echo "net.core.r=1" >> "$CONF"
+	if true; then
+		own=/tmp/other
+	fi
+	echo "net.core.s=1" > $own
+}
 `
 	const want = `4:1 net.core.a=1
 7:1 net.core.b=2
@@ -104,6 +122,10 @@ echo hello | grep net.core.n=1
 16:2 net.core.h=7
 17:2 net.core.i=8
 20:12 net.core.j=9 9
+27:1 net.core.o=1
+30:1 net.core.p=1
+36:1 net.core.q=1 [maybe]
+38:8 net.core.r=1 [maybe]
 refused 22:11 "net.core.l = 5"
 `
 	if got := show(t, Script, Linux, "tune.sh", in); got != want {

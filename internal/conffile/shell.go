@@ -347,12 +347,9 @@ func (l *shellLexer) flush() {
 	}
 }
 
-// writtenFile returns the file that a command writes its input to: the target
-// of its redirection, or tee's argument.
+// writtenFile returns the file that a command writes its input to: tee's argument,
+// whose own output usually goes to /dev/null, or the target of its redirection.
 func writtenFile(c *command) string {
-	if c.target.text != "" {
-		return c.target.text
-	}
 	tee := false
 	for _, w := range c.words {
 		if tee && !strings.HasPrefix(w.text, "-") {
@@ -360,7 +357,7 @@ func writtenFile(c *command) string {
 		}
 		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
 	}
-	return ""
+	return c.target.text
 }
 
 // skipHeredocs skips the bodies of the here-documents of the line that ended,

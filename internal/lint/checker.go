@@ -23,6 +23,7 @@ type checker struct {
 
 	records  map[string]*catalog.Record // by entry name; nil when unknown
 	verdicts map[question][]finding
+	defaults map[defaultOf]computed
 
 	file     *source
 	line     conffile.Span                // the last line that a problem was found in, of file
@@ -96,7 +97,8 @@ const cacheLimit = 50_000
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
-		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
+		defaults: map[defaultOf]computed{},
+		set:      map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
 		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, variables: map[string]bool{},
 		commented: map[*source]bool{}, dead: map[*source]conffile.Span{}}
 	if opt.Version != "" {

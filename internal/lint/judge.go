@@ -26,14 +26,16 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 		}
 		others := k.judgeIn(r, e, place, v)
 		for i := range found {
-			held := slices.ContainsFunc(others, func(o finding) bool { return o.id == found[i].id })
-			if !held {
+			if !slices.ContainsFunc(others, sameID(found[i])) {
 				found[i].severity = k.newestOnly(r, found[i])
-				found[i].because += k.defaultSince(r, found[i].code)
+				found[i].because += k.newSince(r, found[i].code)
 			}
 		}
+		if len(found) == 1 && found[0].code == "out-of-range" && !slices.ContainsFunc(others, sameID(found[0])) {
+			found = append(found, others...) // what it does where it is taken
+		}
 		found = slices.DeleteFunc(found, func(f finding) bool {
-			return f.code == "same-as-default" && !slices.ContainsFunc(others, func(o finding) bool { return o.id == f.id })
+			return f.code == "same-as-default" && !slices.ContainsFunc(others, sameID(f))
 		})
 	}
 	if e.Has(conffile.IgnoreErrors) {
@@ -45,6 +47,11 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 		}
 	}
 	return found
+}
+
+// sameID tells whether a finding is about the same problem as f.
+func sameID(f finding) func(finding) bool {
+	return func(o finding) bool { return o.id == f.id }
 }
 
 // judgeIn returns the problems of a setting in one release.
@@ -329,7 +336,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		return nil
 	}
 	in := k.inputs(e, v, version)
-	normal, exact, hasStandard := standard(r, version, in)
+	normal, exact, hasStandard := k.standard(r, version, in)
 	if hasStandard && exact {
 		in["standard"] = normal
 	}
@@ -392,7 +399,7 @@ func (k *checker) memberMessage(r *catalog.Record, j catalog.Judgement, e conffi
 		return ""
 	}
 	member := slices.Index([]string{"low", "mid", "high"}, memberName.FindString(j.When))
-	normal := defaultWords(r, version, in)
+	normal := k.defaultWords(r, version, in)
 	if member < 0 || len(normal) != 3 {
 		return ""
 	}

@@ -63,6 +63,9 @@ func TestLinuxFiles(t *testing.T) {
 		{"/etc/network/interfaces", "iface en5 inet manual\n  mtu 1500\niface en5.9 inet manual\n  mtu 9000\n", "conflict warning en5.9"},
 		{"/etc/sysctl.conf", "net.ipv4.ip_local_port_range = 20000-60000\n", "bad-value error blanks"},
 		{"/etc/sysctl.conf", "net.core.xfrm_acq_expires = 3600\n", ""},
+		{"/etc/sysctl.conf", "vm.stat_interval = 90\n", ""},
+		{"/etc/sysctl.conf", "net.ipv4.tcp_mem = 22000 44000 88000\n", "below-default warning three times"},
+		{"/etc/sysctl.conf", "net.ipv4.tcp_mem = 60000 120000 240000\n", ""},
 	} {
 		res := Run(c, files(tt.path, tt.text), Options{System: catalog.Linux, Version: "6.12"})
 		var found []Problem
@@ -80,5 +83,18 @@ func TestLinuxFiles(t *testing.T) {
 		if !ok {
 			t.Errorf("%s %q: got %+v, want %q", tt.path, tt.text, brief(res), tt.want)
 		}
+	}
+}
+
+// TestRefusedByTheNewest judges a value that only the newest release refuses by what it
+// does on the others too.
+func TestRefusedByTheNewest(t *testing.T) {
+	res := Run(load(t), files("/etc/sysctl.conf", "net.ipv4.tcp_rmem = 2048 8192 8192\n"), Options{System: catalog.Linux})
+	found := map[string]string{}
+	for _, p := range res.Problems {
+		found[p.Code+" "+string(p.Severity)] = p.Because
+	}
+	if !strings.Contains(found["out-of-range warning"], "Older releases than Linux 7.2 take it") || found["harmful warning"] == "" {
+		t.Errorf("got %+v", found)
 	}
 }

@@ -37,7 +37,7 @@ func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, ver
 		return nil
 	}
 	if !exact {
-		if least, ok := standardOn(machines[0], r, version, k.inputs(e, v, version)); !ok || value > least/2 {
+		if least, ok := k.standardOn(0, r, version, k.inputs(e, v, version)); !ok || value > least/2 {
 			f.severity = Info
 		}
 		f.because += " " + assumedText
@@ -53,7 +53,7 @@ func (k *checker) beside(r *catalog.Record, e conffile.Entry, v reading,
 	if !v.numeric || len(v.numbers) != 1 || v.numbers[0] <= 0 {
 		return 0, 0, false
 	}
-	normal, exact, known := standard(r, version, k.inputs(e, v, version))
+	normal, exact, known := k.standard(r, version, k.inputs(e, v, version))
 	if !known || normal <= 0 {
 		return 0, 0, false
 	}
@@ -80,7 +80,8 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 	case r.Unit == "ms" && value < min(normal/farFromDefault, shortTime) && near(value*millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
 			e.Name, value, value/millisInASecond, value, value*millisInASecond)
-	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond) && !roundHours(value):
+	case r.Unit == "s" && value >= millisInASecond && value > normal*farFromDefault &&
+		near(value/millisInASecond) && !roundHours(value):
 		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
 			e.Name, value, value/3600, value, value/millisInASecond)
 		better = value / millisInASecond

@@ -27,8 +27,11 @@ func (k *checker) newestOnly(r *catalog.Record, f finding) Severity {
 // settled are the releases that most machines have reached.
 var settled = map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.0", catalog.OpenBSD: "7.6"}
 
-// defaultSince says of a value below the default from which release on it is that.
-func (k *checker) defaultSince(r *catalog.Record, code string) string {
+// newSince says from which release on a value is below the default, or refused.
+func (k *checker) newSince(r *catalog.Record, code string) string {
+	if code == "out-of-range" && r.Range != nil && r.Range.Since != "" {
+		return fmt.Sprintf(" Older releases than %s %s take it.", k.system.Title(), r.Range.Since)
+	}
 	d, ok := r.DefaultIn(k.versions[0])
 	if code != "below-default" || !ok || d.Since == "" {
 		return ""

@@ -392,7 +392,7 @@ func (k *checker) judgeConntrack() {
 	if table != nil {
 		buckets, known = k.numberOf(table, name)
 	} else if r := k.lookup(setting); r != nil {
-		buckets, _, known = standard(r, k.versions[0], k.inputs(limit.entry, reading{}, k.versions[0]))
+		buckets, _, known = k.standard(r, k.versions[0], k.inputs(limit.entry, reading{}, k.versions[0]))
 	}
 	if !known || buckets <= 0 || entries <= buckets {
 		return

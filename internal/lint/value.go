@@ -187,6 +187,48 @@ var assumed = catalog.Inputs{"memory": float64(16 << 30), "page": 4096.0, "cores
 // assumedText names it in messages.
 const assumedText = "(A machine with 16 GiB of memory is assumed.)"
 
+// defaultOf is what a default is computed from: one of machines, or, with no number,
+// what is known or assumed.
+type defaultOf struct {
+	record  *catalog.Record
+	version catalog.Version
+	role    string
+	machine int
+}
+
+// judged is the machine of which the inputs of a judgement tell.
+const judged = -1
+
+// computed is a default; exact is false when it rests on the assumed machine.
+type computed struct {
+	text  string
+	exact bool
+}
+
+// defaultOn is a setting's default, computed once for a file of many values.
+func (k *checker) defaultOn(machine int, r *catalog.Record, version catalog.Version,
+	in catalog.Inputs) (text string, exact bool) {
+	q := defaultOf{r, version, k.role(), machine}
+	d, done := k.defaults[q]
+	if !done {
+		if machine != judged {
+			with := maps.Clone(machines[machine])
+			maps.Copy(with, in)
+			in = with
+		}
+		d.text, d.exact = defaultValue(r, version, in)
+		k.defaults[q] = d
+	}
+	return d.text, d.exact
+}
+
+// standard is like the function, of the machine that is known or assumed.
+func (k *checker) standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n float64, exact, ok bool) {
+	text, exact := k.defaultOn(judged, r, version, in)
+	n, ok = lastNumber(text)
+	return n, exact && ok, ok
+}
+
 // standard returns the default of a setting as a number (the maximum of a
 // triple); exact is false when it rests on the assumed machine.
 func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n float64, exact, ok bool) {
@@ -216,8 +258,8 @@ func defaultValue(r *catalog.Record, version catalog.Version, in catalog.Inputs)
 }
 
 // defaultWords are the words of a setting's default.
-func defaultWords(r *catalog.Record, version catalog.Version, in catalog.Inputs) []string {
-	text, _ := defaultValue(r, version, in)
+func (k *checker) defaultWords(r *catalog.Record, version catalog.Version, in catalog.Inputs) []string {
+	text, _ := k.defaultOn(judged, r, version, in)
 	return strings.Fields(text)
 }
 
@@ -229,10 +271,10 @@ var machines = []catalog.Inputs{
 }
 
 // standardOn is the default on one of the machines; what is known goes before.
-func standardOn(machine catalog.Inputs, r *catalog.Record, version catalog.Version, in catalog.Inputs) (float64, bool) {
-	with := maps.Clone(machine)
-	maps.Copy(with, in)
-	n, exact, ok := standard(r, version, with)
+func (k *checker) standardOn(machine int, r *catalog.Record, version catalog.Version,
+	in catalog.Inputs) (float64, bool) {
+	text, exact := k.defaultOn(machine, r, version, in)
+	n, ok := lastNumber(text)
 	return n, exact && ok
 }
 
@@ -253,7 +295,7 @@ func (k *checker) holds(r *catalog.Record, j catalog.Judgement, in catalog.Input
 	for i, machine := range machines {
 		with := maps.Clone(machine)
 		maps.Copy(with, in)
-		if normal, ok := standardOn(machine, r, version, in); ok {
+		if normal, ok := k.standardOn(i, r, version, in); ok {
 			with["standard"] = normal
 		}
 		on, err := r.Holds(j.When, with)
