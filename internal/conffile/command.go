@@ -12,7 +12,12 @@ import (
 // written into /proc/sys, /proc/irq and /sys by redirection. Everything else
 // is opaque.
 func (s *scanner) script(from, to, line int) {
+	outer := s.groups
+	if strings.Contains(s.src[from:to], "/") {
+		s.groups = s.findGroups(from, to)
+	}
 	s.shell(from, to, line, func(c *command) { s.command(c) })
+	s.groups = outer
 }
 
 // commandReaders are the programs whose command lines make settings.
@@ -29,6 +34,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"iptables": (*scanner).iptablesCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
+	"ulimit":   (*scanner).ulimitCommand,
 	"docker":   (*scanner).containerCommand,
 	"podman":   (*scanner).containerCommand,
 	"nerdctl":  (*scanner).containerCommand,
@@ -85,6 +91,9 @@ func (s *scanner) command(c *command) {
 			s.reject(c.target.line, c.target.span, "the shell opens this file before sudo runs, and without its "+
 				"rights: pipe to sudo tee instead")
 		}
+		if c.target.text == "" {
+			c.target = s.groupTarget(c.raw.Start)
+		}
 		s.echoCommand(words[1:], c.target, base)
 	case name == "tee" && len(echoed) > 0:
 		for _, w := range words[1:] {
@@ -102,12 +111,51 @@ func (s *scanner) command(c *command) {
 		s.sysrcFile(words[2], words[3:], base)
 	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
 		s.ipfwCommand(words, base)
+	case s.sysctlLineAlone(c, words[0]):
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
+	}
+}
+
+// sysctlLineAlone reads a line of sysctl.conf that stands in a script as a command.
+func (s *scanner) sysctlLineAlone(c *command, first word) bool {
+	name, _, _ := strings.Cut(first.text, "=")
+	line := s.text(c.raw)
+	before, value, assigned := strings.Cut(line, "=")
+	if !assigned || s.system != Linux || strings.TrimSpace(before) != name || !isSysctl(name) || strings.Contains(value, "\n") {
+		return false
+	}
+	if !s.stray {
+		s.stray = true
+		s.reject(first.line, first.span, "the shell takes this line of sysctl.conf for a command, which does not exist: write such "+
+			"lines to a file in /etc/sysctl.d, or put sysctl -w before them")
+	}
+	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: func(Reject) {}, entry: func(e Entry) bool {
+		e.In, e.style = Sysctl, styleFixed
+		s.emit(e)
+		return !s.stopped
+	}}
+	sub.sysctlLine(first.line, c.raw.Start, c.raw.End)
+	return true
+}
+
+// ulimitCommand reads the limit of open files that a shell sets.
+func (s *scanner) ulimitCommand(words []word, base Entry) {
+	for i, w := range words {
+		if !strings.HasPrefix(w.text, "-") || !strings.HasSuffix(w.text, "n") || i+1 == len(words) {
+			continue
+		}
+		e := base
+		e.Key, e.Name, e.Value, e.Line, e.style = w.text, "ulimit:nofile", words[i+1].text, w.line, styleFixed
+		e.KeySpan, e.ValueSpan = w.span, words[i+1].span
+		if words[i+1].expands {
+			e.Flags |= Expands
+		}
+		s.emit(e)
 	}
 }
 

@@ -266,11 +266,13 @@ type scanner struct {
 
 	ipfw      ipfwRules
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
-	lets      bool               // a rule of iptables lets errors of ICMP in
-	ignored   map[string]bool    // files that a script writes and the system does not read
-	part      bool               // a text within a script, read as a file
-	within    bool               // the argument of sh -c
-	indented  bool               // the script is indented as a whole: the ends of its here-documents too
+	groups    []group
+	stray     bool            // lines of sysctl.conf among the commands of a script were told
+	lets      bool            // a rule of iptables lets errors of ICMP in
+	ignored   map[string]bool // files that a script writes and the system does not read
+	part      bool            // a text within a script, read as a file
+	within    bool            // the argument of sh -c
+	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }
 

@@ -110,6 +110,20 @@ E
 	fi
 	echo "net.core.s=1" > $own
 }
+net.core.t = 1
+net.core.u=2
+{
+  echo net.core.v=1
+  cat <<E
+net.core.w=1
+E
+  python3 - <<E
+net.core.x=1
+E
+} | sudo tee -a "$CONF" >/dev/null
+(
+  echo net.core.y=1
+) > /tmp/b
 `
 	const want = `4:1 net.core.a=1
 7:1 net.core.b=2
@@ -126,7 +140,12 @@ E
 30:1 net.core.p=1
 36:1 net.core.q=1 [maybe]
 38:8 net.core.r=1 [maybe]
+44:1 net.core.t=1
+45:1 net.core.u=2
+47:8 net.core.v=1 [maybe]
+49:1 net.core.w=1 [maybe]
 refused 22:11 "net.core.l = 5"
+refused 44:1 "net.core.t"
 `
 	if got := show(t, Script, Linux, "tune.sh", in); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

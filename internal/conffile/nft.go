@@ -141,6 +141,7 @@ func (f *nftFile) rule(words []word) {
 	has := func(texts ...string) bool {
 		return slices.ContainsFunc(words, func(w word) bool { return slices.Contains(texts, w.text) })
 	}
+	f.segmentSize(words)
 	ports := has("tcp", "udp", "dport", "sport")
 	typed := has("type", "code", "limit", "saddr", "daddr", "iif", "iifname", "meter")
 	icmp6 := has("icmpv6", "ipv6-icmp", "icmpx", "58") ||
@@ -162,6 +163,18 @@ func (f *nftFile) rule(words []word) {
 		f.note("nft:neighbours", words)
 	case icmp4 && f.chain.hook != "output" && f.chain.hook != "" && !f.chain.related && !f.table.errors:
 		f.note("nft:icmp-errors", words)
+	}
+}
+
+// segmentSize reads tcp option maxseg size set NUMBER.
+func (f *nftFile) segmentSize(words []word) {
+	for i := 0; i+3 < len(words); i++ {
+		if words[i].text != "maxseg" || words[i+1].text != "size" || words[i+2].text != "set" {
+			continue
+		}
+		span := words[i+3].span
+		f.found = append(f.found, Entry{Key: "maxseg", Name: "nft:mss", Value: words[i+3].text, Line: words[i].line,
+			KeySpan: words[i].span, ValueSpan: span, Raw: f.s.wholeLines(span), style: styleFixed})
 	}
 }
 

@@ -333,7 +333,9 @@ func (l *shellLexer) flush() {
 	if l.cmd.line != 0 {
 		for i := range l.heredocs {
 			if h := &l.heredocs[i]; h.path == "" {
-				h.path = writtenFile(&l.cmd)
+				if h.path = writtenFile(&l.cmd); h.path == "" && printsHere(&l.cmd) {
+					h.path = l.s.groupTarget(l.cmd.raw.Start).text
+				}
 				if l.cmd.conditional {
 					h.flags |= Conditional
 				}
@@ -359,6 +361,9 @@ func writtenFile(c *command) string {
 	}
 	return c.target.text
 }
+
+// printsHere reports whether a command only prints its input.
+func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text == "cat" && !c.piped }
 
 // skipHeredocs skips the bodies of the here-documents of the line that ended,
 // and reads those that are written into configuration files.

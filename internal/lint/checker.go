@@ -221,7 +221,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if k.elsewhere(e) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e),
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
 		k.choice(e), k.hugePages(e)); f != nil {
 		k.report(e, *f)
 		return

@@ -31,9 +31,6 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 				found[i].because += k.newSince(r, found[i].code)
 			}
 		}
-		if len(found) == 1 && found[0].code == "out-of-range" && !slices.ContainsFunc(others, sameID(found[0])) {
-			found = append(found, others...) // what it does where it is taken
-		}
 		found = slices.DeleteFunc(found, func(f finding) bool {
 			return f.code == "same-as-default" && !slices.ContainsFunc(others, sameID(f))
 		})
@@ -76,7 +73,11 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	}
 	v := k.read(r, e.Value, place)
 	if f := k.refusedValue(r, e, v, place, version); f != nil {
-		return append(found, *f)
+		found = append(found, *f)
+		if f.code == "out-of-range" && !k.known && r.Range != nil && r.Range.Since != "" {
+			found = append(found, k.judgements(r, e, v, version)...) // what it does where it is taken
+		}
+		return found
 	}
 	if v.extra {
 		found = append(found, finding{id: "extra", code: "syntax", severity: Warning, sources: r.Sources, value: true,

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ import (
 // tcp_, sch_, nf_conntrack and nf_nat (torvalds/linux v6.12, with those removed since 4.18).
 var kernelModules = strings.Fields(`br_netfilter bonding vhost_net wireguard virtio_net ip_tables ip6_tables
 	iptable_nat iptable_filter iptable_mangle iptable_raw ip6table_filter ip6table_nat ip6table_mangle ip6table_raw
-	mlx4_core mlx5_core ixgbe e1000 e1000e nft_nat
+	mlx4_core mlx4_en mlx5_core mlx5_ib ixgbe ixgb ixgbevf e1000 e1000e nft_nat virtio_blk vmxnet3 bnx2 bnx2x bnxt_en
+	ib_ipoib ib_iser ib_isert ib_srp ib_srpt sunrpc cfg80211 mac80211
 	tcp_bbr tcp_bic tcp_cdg tcp_cubic tcp_dctcp tcp_diag tcp_highspeed tcp_htcp tcp_hybla tcp_illinois tcp_lp tcp_nv
 	tcp_scalable tcp_sigpool tcp_vegas tcp_veno tcp_westwood tcp_yeah
 	sch_atm sch_cake sch_cbq sch_cbs sch_choke sch_codel sch_drr sch_dsmark sch_dualpi2 sch_etf sch_ets sch_fq
@@ -68,7 +70,7 @@ func (k *checker) kernelName(e conffile.Entry) *finding {
 	}
 	rest, isModule := strings.CutPrefix(e.Name, "module:")
 	if module, parameter, option := strings.Cut(rest, "/"); isModule && option {
-		return moduleOption(module, parameter)
+		return cmp.Or(k.optionOfNone(e, module), moduleOption(module, parameter))
 	}
 	if isModule && e.Value == "load" {
 		return k.moduleName(rest)
@@ -91,6 +93,19 @@ func (k *checker) kernelName(e conffile.Entry) *finding {
 		return k.misspeltFile(e)
 	}
 	return nil
+}
+
+// optionOfNone judges the name of a module that gets an option.
+func (k *checker) optionOfNone(e conffile.Entry, module string) *finding {
+	if k.kindOf(e) != conffile.Modprobe {
+		return nil
+	}
+	near := oneSlipFrom(module, kernelModules)
+	if near == "" || len(module) < 5 || withoutDigits(near) == withoutDigits(module) { // mlx4_ib beside mlx5_ib
+		return nil
+	}
+	return misspelt(module, "module", near, "modprobe gives the options to a module of that name alone, so that they have no effect.",
+		"modprobe.d(5)")
 }
 
 // moduleOption judges a parameter of a module.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
@@ -22,6 +23,26 @@ var (
 const fewProcesses = 4096
 
 var limitSource = []string{"limits.conf(5)", "linux-pam/linux-pam modules/pam_limits/pam_limits.c, process_limit"}
+
+// ulimit judges the limit of open files that a command gives to its shell.
+func (k *checker) ulimit(e conffile.Entry) *finding {
+	f := &finding{severity: Warning, value: true, sources: []string{"setrlimit(2)", "torvalds/linux v6.12 kernel/sys.c, do_prlimit"}}
+	switch {
+	case e.Name != "ulimit:nofile" || k.system != catalog.Linux:
+		return nil
+	case k.buildsContainer() && k.ranInBuild(e):
+		f.code = "no-effect"
+		f.message = "ulimit in a build holds for this one instruction: give the limit when the container is started, --ulimit nofile=N"
+		f.because = "Each RUN is a shell of its own, and the program of a container has the limits that it is started with."
+	case e.Value == "unlimited":
+		f.code = "bad-value"
+		f.message = "a process cannot have unlimited open files: write a number up to fs.nr_open, 1048576 unless it is raised"
+		f.because = "The kernel refuses more than fs.nr_open even to root (Operation not permitted), and the limit stays as it was."
+	default:
+		return nil
+	}
+	return f
+}
 
 // limit judges the form of a line of limits.conf, and remembers it.
 func (k *checker) limit(e conffile.Entry) *finding {

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,45 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"tc(8), RATES"},
 		message: fmt.Sprintf("%s: bps is bytes per second here, so that %s is eight times as many bits", e.Name, e.Value),
 		because: fmt.Sprintf("tc(8) writes bits per second as bit; for %s%s bits per second write %s%sbit.", m[1], m[2], m[1], m[2])}
+}
+
+// bootFiles are places of scripts that run when a machine or an interface comes up.
+var bootFiles = regexp.MustCompile(`(?:^|/)(?:rc\.local|init\.d/|rc\.d/|network/|networkd-dispatcher/|dispatcher\.d/|` +
+	`network-scripts/|if-up\.d/)`)
+
+// imitates reports a queue that delays or loses packets on purpose, where it is set up at
+// every boot.
+func (k *checker) imitates(e conffile.Entry) *finding {
+	section := strings.HasPrefix(e.Name, "network-file:NetworkEmulator/") && !strings.HasSuffix(e.Name, "/Parent")
+	kind := k.kindOf(e)
+	boot := kind == conffile.Interfaces || kind == conffile.Service || bootFiles.MatchString(k.file.path)
+	if !section && (e.Name != "tc:qdisc" || e.Value != "netem" || !boot) {
+		return nil
+	}
+	return &finding{code: "harmful", severity: Warning, sources: []string{"tc-netem(8)", "systemd.network(5), [NetworkEmulator]"},
+		message: "netem imitates a bad path, and this sets it up whenever the interface comes up",
+		because: "It delays, loses or reorders what is sent; it is for experiments, which take it away again (tc qdisc del dev DEV root)."}
+}
+
+// networkdRates are options of .network files whose unit is bits a second.
+var networkdRates = strings.Fields(`CAKE/Bandwidth TokenBucketFilter/Rate TokenBucketFilter/PeakRate
+	HierarchyTokenBucketClass/Rate HierarchyTokenBucketClass/CeilRate FairQueueing/MaxRate FairQueueing/MaximumRate`)
+
+// leastRate is a rate in bits a second below which a number without a suffix was meant
+// to be in larger units.
+const leastRate = 64_000
+
+// bareRate finds megabits written without their suffix in a .network file.
+func (k *checker) bareRate(e conffile.Entry) *finding {
+	option, ok := strings.CutPrefix(e.Name, "network-file:")
+	n, err := strconv.ParseUint(e.Value, 10, 64)
+	if !ok || err != nil || n == 0 || n >= leastRate || !slices.Contains(networkdRates, option) {
+		return nil
+	}
+	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"systemd.network(5), " + e.Key},
+		message: fmt.Sprintf("%s = %d is %d bits per second; %d Mbit/s is written %dM", e.Key, n, n, n, n),
+		because: "The unit is bits per second, and the suffixes K, M and G are powers of 1000; at this rate one full packet takes " +
+			fmt.Sprintf("%.3g seconds.", 12000/float64(n))}
 }
 
 // lastRate is the rate in the command that is being read.
