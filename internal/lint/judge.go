@@ -27,8 +27,8 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 		others := k.judgeIn(r, e, place, v)
 		for i := range found {
 			if !slices.ContainsFunc(others, sameID(found[i])) {
-				found[i].severity = k.newestOnly(r, found[i])
-				found[i].because += k.newSince(r, found[i].code)
+				found[i].severity = k.newestOnly(r, found[i], e)
+				found[i].because += k.newSince(r, found[i], e)
 			}
 		}
 		found = slices.DeleteFunc(found, func(f finding) bool {

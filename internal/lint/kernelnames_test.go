@@ -110,3 +110,13 @@ func TestRefusedByTheNewest(t *testing.T) {
 		t.Errorf("got %+v", found)
 	}
 }
+
+// TestBelowTheNewest judges values below a default that only the newest releases have.
+func TestBelowTheNewest(t *testing.T) {
+	for value, want := range map[string]Severity{"4096 131072 16777216": Warning, "4096 131072 25165824": Info} {
+		res := Run(load(t), files("/etc/sysctl.conf", "net.ipv4.tcp_rmem = "+value+"\n"), Options{System: catalog.Linux})
+		if len(res.Problems) != 1 || res.Problems[0].Severity != want || !strings.Contains(res.Problems[0].Because, "is a raise") {
+			t.Errorf("%s: got %+v", value, res.Problems)
+		}
+	}
+}
