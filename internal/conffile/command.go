@@ -41,6 +41,9 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 
+// serviceCommands start and stop services.
+var serviceCommands = []string{"systemctl", "service", "chkconfig", "update-rc.d", "killall", "pkill"}
+
 // wrappers are commands that run the command in their arguments.
 var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup": true, "time": true,
 	"command": true, "env": true, "busybox": true}
@@ -112,6 +115,8 @@ func (s *scanner) command(c *command) {
 	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
 		s.ipfwCommand(words, base)
 	case s.sysctlLineAlone(c, words[0]):
+	case slices.Contains(serviceCommands, name):
+		s.serviceCommand(name, words[1:], base)
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
@@ -141,6 +146,27 @@ func (s *scanner) sysctlLineAlone(c *command, first word) bool {
 	}}
 	sub.sysctlLine(first.line, c.raw.Start, c.raw.End)
 	return true
+}
+
+// serviceCommand reads whether a script starts or stops irqbalance.
+func (s *scanner) serviceCommand(name string, words []word, base Entry) {
+	e := base
+	if name == "killall" || name == "pkill" {
+		e.Value = "off"
+	}
+	for _, w := range words {
+		switch w.text {
+		case "stop", "disable", "mask", "off":
+			e.Value = "off"
+		case "start", "enable", "restart", "on":
+			e.Value = "on"
+		case "irqbalance", "irqbalance.service":
+			e.Key, e.Name, e.Line, e.KeySpan, e.ValueSpan = w.text, "service:irqbalance", w.line, w.span, w.span
+		}
+	}
+	if e.style = styleFixed; e.Value != "" {
+		s.emit(e)
+	}
 }
 
 // ulimitCommand reads the limit of open files that a shell sets.

@@ -35,6 +35,7 @@ type checker struct {
 	shapers  []*assignment          // rules of pf.conf that choose a queue
 	slots    []*assignment          // lengths of the queues of dummynet
 	limits   []*assignment          // lines of limits.conf
+	balancer *assignment            // the last command that starts or stops irqbalance
 	classes  []*assignment          // classes of tc, and defaults of htb
 	stanzas  []*stanza              // of ifupdown's interfaces
 	lastRate lastRate               // of tc
@@ -150,6 +151,7 @@ func (k *checker) run(files []*source) {
 	k.judgeTogether()
 	k.judgeLimits()
 	k.judgeClasses()
+	k.judgeInterrupts()
 	k.judgeStanzas()
 	k.judgeGateways()
 	k.judgeStanzaPorts()
@@ -221,7 +223,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if k.elsewhere(e) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
 		k.choice(e), k.hugePages(e)); f != nil {
 		k.report(e, *f)
 		return

@@ -331,9 +331,15 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 // plannedFile begins the files that a plan writes (plan.NativeFiles).
 const plannedFile = "# wirerate plan: "
 
+// gathering are commands by which a card gathers packets without a time that is set.
+var gathering = regexp.MustCompile(`adaptive-rx[ \t]+on|rx-frames[ \t]+(?:[2-9]|[1-9][0-9])`)
+
+// gathers reports whether a file has the interrupts wait for something else than rx-usecs.
+func (k *checker) gathers() bool { return gathering.MatchString(k.file.text) }
+
 // judgements evaluates the catalog's conditions on the value.
 func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
-	if len(r.Judge) == 0 || !judgedAlone(r, e) {
+	if len(r.Judge) == 0 || !judgedAlone(r, e) || r.Name == "ethtool:coalesce/rx-usecs" && k.gathers() {
 		return nil
 	}
 	in := k.inputs(e, v, version)

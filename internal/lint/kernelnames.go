@@ -217,3 +217,36 @@ func (k *checker) oneForAll(e conffile.Entry) *finding {
 		because: "The queues of a network card have interrupts of their own so that several processors share the packets; " +
 			"with one for all, that one is the limit. Count up the processor in the loop, or leave it to irqbalance."}
 }
+
+// spreads is what gives interrupts to processors, or takes processors out.
+var spreads = regexp.MustCompile(`smp_affinity|irq_?affinity|isolcpus|cpu-partitioning|\btuna\b|mlnx_(?:tune|affinity)|banirq|banned_cpus`)
+
+// balances remembers whether irqbalance is started or stopped.
+func (k *checker) balances(e conffile.Entry) *finding {
+	if e.Name == "service:irqbalance" && !e.Has(conffile.Conditional) {
+		k.balancer = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+	}
+	return nil
+}
+
+// judgeInterrupts judges irqbalance beside the interrupts that the files give to processors.
+func (k *checker) judgeInterrupts() {
+	a := k.balancer
+	if a == nil {
+		return
+	}
+	byHand := k.effects["/proc/irq/*/smp_affinity"] != nil || k.effects["/proc/irq/*/smp_affinity_list"] != nil
+	switch {
+	case a.entry.Value == "on" && byHand:
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, sources: []string{"irqbalance(1), --banirq"},
+			message: "irqbalance runs, and moves the interrupts that these lines give to processors",
+			because: "Every ten seconds it looks at the load and writes smp_affinity itself; stop it, or ban the interrupts " +
+				"(--banirq, or IRQBALANCE_BANNED_CPUS for processors)."})
+	case a.entry.Value == "off" && !byHand && !spreads.MatchString(a.file.text):
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Info,
+			sources: []string{"irqbalance(1)", "torvalds/linux v6.12 Documentation/networking/scaling.rst, RSS IRQ Configuration"},
+			message: "irqbalance is switched off, and nothing here gives the interrupts to processors",
+			because: "They stay where the kernel and the driver put them, which may be one processor for several queues; " +
+				"look at /proc/interrupts."})
+	}
+}
