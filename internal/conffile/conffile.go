@@ -266,6 +266,8 @@ type scanner struct {
 
 	ipfw      ipfwRules
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
+	section   string             // of systemd's files, the one that the lines stand in
+	sections  map[string]string  // by path, of what a script writes
 	groups    []group
 	stray     bool            // lines of sysctl.conf among the commands of a script were told
 	lets      bool            // a rule of iptables lets errors of ICMP in

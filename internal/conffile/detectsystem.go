@@ -99,7 +99,7 @@ var systemWords = []struct {
 	{Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux},
 	{Script, "#!/bin/bash", Linux},
 	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
-	{Script, "/etc/netplan/", Linux}, {Script, "/etc/network/interfaces", Linux}, {Script, "/etc/modprobe.d/", Linux},
+	{Script, "/etc/netplan/", Linux}, {Script, "/etc/systemd/", Linux}, {Script, "/etc/network/interfaces", Linux}, {Script, "/etc/modprobe.d/", Linux},
 	{Script, "/etc/security/limits", Linux}, {Script, "/etc/sysconfig/", Linux}, {Script, "/etc/default/grub", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
 	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},

@@ -36,7 +36,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
 	default:
-		sub.whole(kind, from, to, line)
+		s.whole(sub, kind, h.path, from, to, line)
 	}
 }
 
@@ -71,22 +71,32 @@ func (s *scanner) copied(words []word) {
 	}
 }
 
-// whole reads src[from:to] as a file by itself.
-func (s *scanner) whole(kind Kind, from, to, line int) {
+// whole reads src[from:to] as a file by itself, for into's scanner. The section of a file
+// that is written piece by piece goes on from one piece to the next.
+func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
-	sub := &scanner{src: s.src[from:to], path: s.path, system: s.system, part: true}
+	file = s.resolved(file)
+	sub := &scanner{src: s.src[from:to], path: s.path, system: s.system, part: true, section: s.sections[file]}
+	defer func() {
+		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
+			if s.sections == nil {
+				s.sections = map[string]string{}
+			}
+			s.sections[strings.Clone(file)] = strings.Clone(sub.section)
+		}
+	}()
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
 		move(&e.KeySpan)
 		move(&e.ValueSpan)
 		move(&e.Raw)
-		s.emit(e)
-		return !s.stopped
+		into.emit(e)
+		return !into.stopped
 	}
 	sub.rejected = func(r Reject) {
 		r.Line += line - 1
 		move(&r.Span)
-		s.rejected(r)
+		into.rejected(r)
 	}
 	sub.file(kind)
 }
@@ -189,7 +199,7 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 	}
 	if slices.Contains(parts, kind) {
 		if from < to && !strings.ContainsAny(s.src[from:to], "\\$`") {
-			sub.whole(kind, from, to, words[0].line)
+			s.whole(sub, kind, target.text, from, to, words[0].line)
 		}
 		return
 	}

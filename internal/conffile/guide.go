@@ -31,7 +31,7 @@ func (s *scanner) guide() {
 			s.emit(e)
 			return !s.stopped
 		}
-		inner.whole(b.kind, b.from, b.to, b.line)
+		inner.whole(&inner, b.kind, "", b.from, b.to, b.line)
 		return !s.stopped
 	}, s.tabled)
 	s.items()

@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // interfaces reads ifupdown's /etc/network/interfaces (interfaces(5)): a
 // backslash continues a line, '#' at the start of a line is a comment, iface
@@ -77,6 +81,9 @@ func interfacesName(key string) string {
 	return "interfaces:" + key
 }
 
+// bondAlias is the name that a bond has in old guides, which an alias gives to the module.
+var bondAlias = regexp.MustCompile(`^bond[0-9]+$`)
+
 // modprobe reads modprobe.d (modprobe.d(5)): options, blacklist, install.
 // Modules are named with '_' whatever the file writes.
 func (s *scanner) modprobe() {
@@ -89,6 +96,9 @@ func (s *scanner) modprobe() {
 		verb, module := words[0], words[1]
 		base := Entry{Raw: raw, Line: line}
 		name := "module:" + strings.ReplaceAll(module.text, "-", "_")
+		if verb.text == "options" && bondAlias.MatchString(module.text) {
+			name = "module:bonding" // by an alias line
+		}
 		switch verb.text {
 		case "options":
 			s.moduleOptions(words[2:], name, base)

@@ -243,7 +243,7 @@ func (s *scanner) wholeAs(kind Kind, from, to, line int) {
 		s.emit(e)
 		return !s.stopped
 	}
-	inner.whole(kind, from, to, line)
+	inner.whole(&inner, kind, "", from, to, line)
 }
 
 // moduleOption is a line of modprobe.d that sets options.

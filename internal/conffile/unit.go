@@ -14,16 +14,16 @@ func (s *scanner) unit(kind Kind) {
 	if kind == NetworkFile {
 		prefix = "network-file:"
 	}
-	section, iface := "", ""
+	iface := ""
 	s.logicalLines(textStart(s.src), "#;", func(line, from, to int, raw Span) {
 		text := s.src[from:to]
 		if text[0] == '[' {
 			if text[len(text)-1] != ']' {
 				s.reject(line, Span{from, to}, "malformed section header")
-				section = ""
+				s.section = ""
 				return
 			}
-			section = text[1 : len(text)-1]
+			s.section = text[1 : len(text)-1]
 			return
 		}
 		eq := strings.IndexByte(text, '=')
@@ -31,8 +31,10 @@ func (s *scanner) unit(kind Kind) {
 			s.reject(line, Span{from, to}, "not an assignment: no '=' on this line")
 			return
 		}
-		if section == "" {
-			s.reject(line, Span{from, to}, "an assignment outside of any section is ignored")
+		if s.section == "" {
+			if !s.part { // of which the rest may be written elsewhere
+				s.reject(line, Span{from, to}, "an assignment outside of any section is ignored")
+			}
 			return
 		}
 		k0, k1 := s.trim(from, from+eq)
@@ -40,15 +42,15 @@ func (s *scanner) unit(kind Kind) {
 		e := Entry{Key: s.src[k0:k1], Line: line, KeySpan: Span{k0, k1}, ValueSpan: Span{v0, v1}, Raw: raw,
 			Iface: iface}
 		e.Value = unfold(s.src[v0:v1])
-		if section == "Match" {
+		if s.section == "Match" {
 			if e.Key == "Name" || e.Key == "OriginalName" {
 				iface = e.Value
 				e.Iface = iface
 			}
 		}
 		e.Name = prefix + e.Key
-		if section != "Link" {
-			e.Name = prefix + section + "/" + e.Key
+		if s.section != "Link" {
+			e.Name = prefix + s.section + "/" + e.Key
 		}
 		s.emit(e)
 	})

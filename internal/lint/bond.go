@@ -85,6 +85,10 @@ func (k *checker) judgeBonds() {
 			report("miimon", "harmful", options["miimon"].Key+" = "+options["miimon"].Value+" switches off the look at the links",
 				"The bond goes on sending over a link that has no carrier; 100 milliseconds are usual, and the driver's own value.")
 		}
+		if e := options["miimon"]; !strings.HasPrefix(e.Name, "network-file:") && len(e.Value) == 1 && e.Value[0] > '0' {
+			report("miimon", "harmful", fmt.Sprintf("%s = %s looks at the links every %s ms", e.Key, e.Value, e.Value),
+				"The number is milliseconds: the driver then checks every member hundreds of times a second, to no use; 100 is usual.")
+		}
 		if !given || !slices.Contains(bondModes, mode.Value) {
 			continue
 		}
