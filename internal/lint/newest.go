@@ -28,11 +28,22 @@ func (k *checker) newestOnly(r *catalog.Record, f finding, e conffile.Entry) Sev
 }
 
 // farBelow reports whether a value is half of the newest release's default, or less: who
-// upgrades loses by it. What a plan computed for its path is no such value.
+// upgrades loses by it. The older default itself is no such value, which every machine with
+// it shows, nor what a plan computed for its path.
 func (k *checker) farBelow(r *catalog.Record, e conffile.Entry) bool {
 	value, ok := lastNumber(e.Value)
 	normal, _, known := k.standard(r, k.versions[0], k.inputs(e, reading{}, k.versions[0]))
-	return ok && known && value <= normal/2 && !strings.HasPrefix(k.file.text, plannedFile)
+	return ok && known && value <= normal/2 && k.raises(r, e) != 0 && !strings.HasPrefix(k.file.text, plannedFile)
+}
+
+// raises returns the oldest release's default where a value is above it, else 0.
+func (k *checker) raises(r *catalog.Record, e conffile.Entry) float64 {
+	oldest := k.versions[len(k.versions)-1]
+	old, _, known := k.standard(r, oldest, k.inputs(e, reading{}, oldest))
+	if value, ok := lastNumber(e.Value); ok && known && value > old {
+		return old
+	}
+	return 0
 }
 
 // settled are the releases that most machines have reached.
@@ -48,9 +59,7 @@ func (k *checker) newSince(r *catalog.Record, f finding, e conffile.Entry) strin
 	if f.code != "below-default" || !ok || d.Since == "" {
 		return ""
 	}
-	oldest := k.versions[len(k.versions)-1]
-	old, _, known := k.standard(r, oldest, k.inputs(e, reading{}, oldest))
-	if value, ok := lastNumber(e.Value); ok && known && value > old {
+	if old := k.raises(r, e); old != 0 {
 		return fmt.Sprintf(" The default has been that much since %s %s; on older releases, with %.0f, this is a raise.",
 			k.system.Title(), d.Since, old)
 	}
