@@ -78,7 +78,7 @@ func collectors() []collector {
 	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), linuxPathCollectors(),
 		pathCollectors(),
 		bsdCollectors(), freebsdCollectors(),
-		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
+		openbsdCollectors(), lateCollectors(), zfsCollectors())
 }
 
 func firstCollectors() []collector {
@@ -205,10 +205,6 @@ func linuxSlowCollectors() []collector {
 			files: `^mii-tool( .*)?$`},
 		{part: "hardware", op: host.Command("lshw", "-C", "network"), parse: (*Facts).readLshw, when: recorded,
 			area: Interfaces, files: `^lshw( .*)?$`},
-		{part: "transfers", op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded, area: Connections,
-			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`, typed: `^(netperf|nuttcp)( .*)?$`},
-		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
-			area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
 			shown: "`iw dev NAME link`, `station dump`, `survey dump`, `get power_save`, `iwconfig`, `iwinfo NAME assoclist`",
 			files: `^iw( .*)?$|^iwconfig( .*)?$|^iwinfo( .*)?$`},
@@ -374,8 +370,8 @@ func openbsdCollectors() []collector {
 	return each(list, onOpenBSD())
 }
 
-// bsdLateCollectors add to what the others found.
-func bsdLateCollectors() []collector {
+// lateCollectors add to what the others found.
+func lateCollectors() []collector {
 	return []collector{
 		{part: "interface rates", on: onBSDs(), op: host.Command("netstat", "-w", "1"), parse: (*Facts).readNetstatRates,
 			when: recorded, area: Interfaces, files: `^netstat( -\S+| [a-z]+\d+)* -[a-zA-Z]*w( ?\d+)?( .*)?$`},
@@ -395,10 +391,11 @@ func bsdLateCollectors() []collector {
 			when: recorded, area: Connections},
 		{part: "nfs", on: onBSDs(), op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
-		{part: "counters of other tools", on: onBSDs(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
-			when: recorded, area: Totals},
-		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
-			area: Connections, shown: "what `iperf3` printed at the sender"},
+		{part: "counters of other tools", on: system.All(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
+			when: recorded, area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
+		{part: "transfers", on: system.All(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
+			area: Connections, shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`,
+			typed: `^(netperf|nuttcp)( .*)?$`},
 	}
 }
 
