@@ -271,6 +271,11 @@ func pathCollectors() []collector {
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "load tests", op: host.Command("wrk"), parse: (*Facts).readLoadTests, when: recorded, area: Connections,
 			shown: "summaries of `wrk` and `ab`", files: `^wrk$`, typed: `^(taskset (-\w )?\S+ )?(wrk2?|ab) .*$`},
+		{part: "copies", op: host.Command("scp"), parse: (*Facts).readCopies, when: recorded, area: Connections,
+			shown: "the progress of `scp`, `sftp` and `rsync`", files: `^(scp|sftp|rsync)( .*)?$`},
+		{part: "program buffers", op: host.Command("testparm"), parse: (*Facts).readProgramBuffers, when: recorded,
+			area: Connections, shown: "lines of smb.conf, rsyncd.conf, nginx, HAProxy, Apache, Squid and OpenVPN that set socket buffers",
+			files: `^testparm( .*)?$|^cat \S+/(smb|rsyncd|nginx|haproxy|squid|server|client)\.(conf|cfg|ovpn)$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
