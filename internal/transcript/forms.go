@@ -166,7 +166,7 @@ var looseLines = []looseLine{
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +
 		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
-		`(?:connect|dial|^\[error\] socket|ConnectException|NoRouteToHostException|a new connection)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
+		`(?:connect|dial|^\[error\] socket|ConnectException|BindException|NoRouteToHostException|a new connection)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
