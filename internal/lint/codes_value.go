@@ -24,7 +24,8 @@ func valueCodes() []Code {
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_slow_start_after_idle = 0\n")},
 		{ID: "below-default", Title: "the value is below the system's default", Severity: Warning,
 			Explanation: "The release's own default is better. Where the default depends on memory and the machine is not " +
-				"known, an ordinary one is assumed and the problem is an info.",
+				"known, an ordinary one is assumed and the problem is an info. Where the release is not known, a value " +
+				"that raises the default of older releases is a warning if it is half of the newest one's or less, else an info.",
 			Bad:  one("openbsd", "7.8", "/etc/sysctl.conf", "net.inet.tcp.rfc3390=1\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 4096 131072 67108864\n")},
 	}
