@@ -315,6 +315,9 @@ func kindOfLine(line string) Kind {
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	_, known := SystemOfKey(key)
 	first, rest, _ := strings.Cut(line, " ")
+	for first == "sudo" || first == "doas" {
+		first, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	}
 	switch {
 	case assigned && strings.ContainsAny(key, " \t\"'"):
 	case assigned && (known || strings.HasPrefix(key, "hint.")) && strings.HasPrefix(value, `"`),

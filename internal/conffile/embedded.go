@@ -35,9 +35,27 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
+	case PF, HostnameIf:
+		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
+			sub.path = s.resolved(h.path)
+			sub.standing(text, kind, from, line)
+		}
 	default:
 		sub.whole(kind, from, to, line)
 	}
+}
+
+// unescaped is the text as the shell writes it, in which a blank stands for the backslash before a dollar sign, so that
+// every other character has its place; plain is false where the shell puts something in.
+func (h heredoc) unescaped(text string) (written string, plain bool) {
+	if h.literal {
+		return text, true
+	}
+	written = strings.ReplaceAll(text, `\$`, " \x00")
+	if strings.ContainsAny(written, "$`") {
+		return "", false
+	}
+	return strings.ReplaceAll(written, "\x00", "$"), true
 }
 
 // written is a here-document whose path tells no kind of file.
@@ -73,8 +91,13 @@ func (s *scanner) copied(words []word) {
 
 // whole reads src[from:to] as a file by itself.
 func (s *scanner) whole(kind Kind, from, to, line int) {
+	s.standing(s.src[from:to], kind, from, line)
+}
+
+// standing reads a text that stands at a place of the source as a file by itself.
+func (s *scanner) standing(text string, kind Kind, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
-	sub := &scanner{src: s.src[from:to], path: s.path, system: s.system, part: true}
+	sub := &scanner{src: text, path: s.path, system: s.system, part: true}
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
 		move(&e.KeySpan)
@@ -106,7 +129,7 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 		s.reload.wrote(file)
 	case Loader, RC, Limits:
 	default:
-		if s.part || !slices.Contains(parts, g.Kind) {
+		if s.part || !slices.Contains(parts, g.Kind) && !(s.system == OpenBSD || s.system == FreeBSD && g.Kind == PF) {
 			return nil, ""
 		}
 	}

@@ -25,7 +25,7 @@ func (s *scanner) guide() {
 		inner := *s
 		inner.path = b.file
 		inner.entry = func(e Entry) bool {
-			if e.In == "" && b.kind != Script && !b.loose {
+			if e.In == "" && !b.loose {
 				e.In = b.kind
 			}
 			s.emit(e)
@@ -116,8 +116,8 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.
 	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
-// line names.
-func blockOf(text string, above []string) guideBlock {
+// line names, or the one that a command above opened in an editor.
+func blockOf(text string, above []string, edited string) guideBlock {
 	if CheckText("", text) != nil || strings.TrimSpace(text) == "" {
 		return guideBlock{}
 	}
@@ -134,6 +134,9 @@ func blockOf(text string, above []string) guideBlock {
 		if named = files[0]; slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
 			named = "?" // which of them
 		}
+	}
+	if named == "" {
+		named = edited
 	}
 	content := kindOfContent(text)
 	kind := fromPath(named, "").Kind

@@ -133,9 +133,23 @@ func (s *scanner) hostnameIf() {
 			s.script(from+1, to, line)
 		default:
 			s.shell(from, to, line, func(c *command) {
+				s.broadcastWord(c.words)
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
 		}
 		return true
 	})
+}
+
+// broadcastWord rejects a number behind address and mask, where netstart expects a broadcast address or NONE.
+func (s *scanner) broadcastWord(words []word) {
+	if len(words) > 2 && words[0].text == "inet" && words[1].text == "alias" {
+		words = words[1:]
+	}
+	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
+		!isDigits(words[3].text) {
+		return
+	}
+	w := words[3]
+	s.reject(w.line, w.span, "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid "+w.text)
 }

@@ -1,6 +1,9 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // word is one word of a shell command.
 type word struct {
@@ -48,6 +51,7 @@ type heredoc struct {
 	tabs      bool // <<-: leading tabs are dropped
 	literal   bool // the delimiter is quoted: nothing is expanded
 	path      string
+	append    bool  // to what the file holds
 	flags     Flags // of what the text sets
 }
 
@@ -334,6 +338,7 @@ func (l *shellLexer) flush() {
 		for i := range l.heredocs {
 			if h := &l.heredocs[i]; h.path == "" {
 				h.path = writtenFile(&l.cmd)
+				h.append = l.cmd.append || slices.ContainsFunc(l.cmd.words, func(w word) bool { return w.text == "-a" })
 				if l.cmd.conditional {
 					h.flags |= Conditional
 				}

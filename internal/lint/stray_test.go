@@ -46,7 +46,7 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, rc, "ipv6_ifconfig_fxp0=\"2001:db8::1\"\n", "renamed warning ifconfig_fxp0_ipv6"},
 		{catalog.FreeBSD, rc, "ifconfig_em0_alias0=\"192.0.2.5 netmask 255.255.255.255\"\n", "syntax info begin it with \"inet\""},
 		{catalog.FreeBSD, rc, "ifconfig_em0_alias0=\"2001:db8::5/64\"\n", "syntax warning begin it with \"inet6\""},
-		{catalog.FreeBSD, rc, "ifconfig_em0_alias=\"192.0.2.4\"\nifconfig_em0_aliases=\"inet 192.0.2.5/32\"\nifconfig_em0_alias1=\"inet 192.0.2.6/32\"\n", ""},
+		{catalog.FreeBSD, rc, "ifconfig_em0_alias=\"192.0.2.4\"\nifconfig_em0_aliases=\"inet 192.0.2.5/32\"\nifconfig_em0_alias0=\"inet 192.0.2.6/32\"\n", ""},
 		{catalog.FreeBSD, sysctl, "dev.em.fc=0\n", "unknown-key warning dev.em.0.fc"},
 		{catalog.FreeBSD, sysctl, "dev.netmap.nosuch=1\ndev.em.0.fc=0\n", ""},
 		{catalog.FreeBSD, sysctl, "kern.ipc.maxsockbuf=16777216\nnet.inet.tcp.sendbuf_max=16777216\n", "conflict info lets a buffer have, 14913081"},

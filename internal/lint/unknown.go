@@ -87,12 +87,26 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
 		return []finding{{code: "unknown-key", severity: Warning, message: e.Name +
 			" is not a setting but the name of a group of settings",
-			because: "Only its members can be set, such as " + k.names[at] + "."}}
+			because: "Only its members can be set, such as " + k.memberOf(at, e.Name+".") + "."}}
 	}
 	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
 		return []finding{*f}
 	}
 	return k.absent(e)
+}
+
+// memberOf is the member of a group that stands for it: the switch, where it has one. The members begin at a place in
+// the names.
+func (k *checker) memberOf(at int, group string) string {
+	for _, name := range k.names[at:] {
+		if !strings.HasPrefix(name, group) {
+			break
+		}
+		if strings.HasSuffix(name, "enable") {
+			return name
+		}
+	}
+	return k.names[at]
 }
 
 // absent judges a sysctl that the catalog does not have by what it has of its subtree
