@@ -497,3 +497,17 @@ func BenchmarkSysctl(b *testing.B) {
 func column(src string, offset int) int {
 	return offset - strings.LastIndexByte(src[:offset], '\n')
 }
+
+func TestBroadcastWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"inet 192.0.2.1 255.255.255.0 10 vlandev em0\n":   "refused 1:30 \"10\"\n",
+		"inet alias 192.0.2.1 255.255.255.0 10\n":         "refused 1:36 \"10\"\n",
+		"inet 192.0.2.1 255.255.255.0 NONE mtu 1400\n":    "1:35 ifconfig:mtu=1400 [vlan10]\n",
+		"inet 192.0.2.1 255.255.255.0 192.0.2.255 vhid 1": "",
+		"inet 192.0.2.1/24 vnetid 10\ninet 192.0.2.1 0xf": "",
+	} {
+		if got := show(t, HostnameIf, OpenBSD, "/etc/hostname.vlan10", text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

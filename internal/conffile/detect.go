@@ -94,7 +94,7 @@ func installPath(text string) string {
 // SystemOf returns the system of a format that only one has, "" for others.
 func SystemOf(k Kind) System {
 	switch k {
-	case Loader:
+	case Loader, Jail:
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
@@ -136,6 +136,8 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: ModulesLoad, Confidence: Certain}
 	case strings.HasSuffix(dir, "/loader.conf.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Loader, Confidence: Certain}
+	case strings.HasSuffix(dir, "/jail.conf.d/") && strings.HasSuffix(base, ".conf"):
+		return Guess{Kind: Jail, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
 	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
@@ -174,6 +176,8 @@ func fromName(name, text string) Guess {
 		return likely(Loader, FreeBSD)
 	case strings.Contains(name, "rc.conf"):
 		return likely(RC, "")
+	case strings.HasSuffix(name, "jail.conf"):
+		return likely(Jail, FreeBSD)
 	case isHostnameIf(name):
 		return likely(HostnameIf, OpenBSD)
 	case strings.Contains(name, "pf.conf"):

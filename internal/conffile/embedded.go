@@ -35,6 +35,8 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
+	case Jail: // of which names and signs matter, whatever the shell puts in
+		sub.standing(s.src[from:to], kind, from, line)
 	case PF, HostnameIf:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
 			sub.path = s.resolved(h.path)
@@ -109,6 +111,9 @@ func (s *scanner) standing(text string, kind Kind, from, line int) {
 	sub.rejected = func(r Reject) {
 		r.Line += line - 1
 		move(&r.Span)
+		if kind == PF && r.Because == "" {
+			r.Because = "pfctl loads nothing of a file with such a line."
+		}
 		s.rejected(r)
 	}
 	sub.file(kind)
@@ -129,7 +134,7 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 		s.reload.wrote(file)
 	case Loader, RC, Limits:
 	default:
-		if s.part || !slices.Contains(parts, g.Kind) && !(s.system == OpenBSD || s.system == FreeBSD && g.Kind == PF) {
+		if s.part || !slices.Contains(parts, g.Kind) && !(s.system == OpenBSD || s.system == FreeBSD && g.Kind != HostnameIf) {
 			return nil, ""
 		}
 	}

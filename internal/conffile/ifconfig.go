@@ -147,9 +147,11 @@ func (s *scanner) broadcastWord(words []word) {
 		words = words[1:]
 	}
 	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
-		!isDigits(words[3].text) {
+		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") || !isDigits(words[3].text) {
 		return
 	}
 	w := words[3]
-	s.reject(w.line, w.span, "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid "+w.text)
+	s.rejected(Reject{Line: w.line, Span: w.span,
+		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
+		Because: "netstart passes it to ifconfig as the broadcast address."})
 }

@@ -10,7 +10,7 @@ import (
 // TestTogether judges lines that act with lines of other names or files.
 func TestTogether(t *testing.T) {
 	c := load(t)
-	const rc, sysctl, loader = "/etc/rc.conf", "/etc/sysctl.conf", "/boot/loader.conf"
+	const rc, sysctl, loader, jail = "/etc/rc.conf", "/etc/sysctl.conf", "/boot/loader.conf", "/etc/jail.conf"
 	for _, tt := range []struct {
 		name  string
 		files []string
@@ -113,6 +113,26 @@ func TestTogether(t *testing.T) {
 		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
 		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
+		{"aliases that do not begin with 0", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias1=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias0"},
+		{"aliases with a gap", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias1"},
+		{"an alias of IPv6 by its name", []string{rc, "ifconfig_em0_alias0_ipv6=\"inet6 2001:db8::9 prefixlen 64\"\n"}, "is no variable of rc.conf"},
+		{"aliases", []string{rc, "ifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias1=\"inet6 2001:db8::9 prefixlen 64\"\n"}, ""},
+		{"a route to a network of its own", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.0/24 192.0.2.1\"\n"}, "which em0 is attached to"},
+		{"a route to a part of a network", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.128/25 192.0.2.1\"\n"}, ""},
+		{"a queue above its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=65536\n"}, "is above net.isr.maxqlimit, 20480"},
+		{"a queue within its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=20480\n"}, ""},
+		{"files that are opened in an editor", []string{"notes.txt", "vim /etc/sysctl.conf\n\n# forwarding\nnet.inet.tcp.blackhole=2\n#\nnet.inet.tcp.ecn.enable=1\n\nsudo ee /boot/loader.conf\n#... cards ...\nhw.ix.flow_control=\"0\"\nhw.ix.rxd=\"4096\"\n#\n"}, "hw.ix.rxd does not exist"},
+		{"commands of a guide by sudo", []string{"guide.md", "## On FreeBSD\n```\n# queues\nsudo sysctl net.isr.maxthreads=4\n```\n"}, "net.isr.maxthreads is read at boot only"},
+		{"pf.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\next_if = \"em0\"\npass out on \\$ext_if\nscrub in on \\$ext_if\nEOF\n"}, "out of order"},
+		{"pf.conf that a script completes", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\npass out on $ext_if\nscrub in on $ext_if\nEOF\ncat >> /etc/pf.conf <<'EOF'\npass in\nnat on em0 -> (em0)\nEOF\n"}, ""},
+		{"an address of a jail with a stack of its own", []string{jail, "exec.clean;\nweb {\n  vnet; # own\n  vnet.interface = \"e0b\";\n  ip4.addr = 192.0.2.9;\n}\n"}, "cannot have ip4.addr"},
+		{"an address of a jail", []string{jail, "$n = \"x\";\nweb { host.hostname = \"$n{a}\"; ip4.addr = 192.0.2.9, 192.0.2.10; vnet.interface = ${n}; exec.start += '/bin/sh /etc/rc'; }\nown { vnet = \"inherit\"; /* ; */ ip6.addr = 2001:db8::1; } // }\n"}, ""},
+		{"an interface that is moved before the jail is there", []string{jail, "vnet;\nweb {\n exec.prestart = \"ifconfig epair3 create; \\\n  ifconfig epair3b vnet web\";\n}\n"}, "before there is a jail web"},
+		{"interfaces of jails", []string{jail, "web {\n vnet;\n exec.prestart = \"ifconfig bridge0 addm epair3a up\";\n exec.prestart += \"ifconfig epair3a up\";\n exec.prestop = \"ifconfig epair3b -vnet web\";\n exec.poststart = \"ifconfig e0 vnet web\";\n}\n"}, ""},
+		{"a command of a jail that another one replaces", []string{jail, "web {\n exec.prestart = \"a\";\n exec.prestart = \"b\";\n}\n"}, "which replaces this command"},
+		{"a lost semicolon of jail.conf", []string{jail, "web {\n path = \"/jails/web\"\n vnet.interface = \"e0b\";\n}\n"}, "no semicolon ends the statement before vnet.interface"},
+		{"a slip in a parameter of jail.conf", []string{jail, "web { vnet.interfaces = \"e0b\"; mount.nodevfs; allow.mount; }\n"}, "did you mean vnet.interface"},
+		{"jail.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc jail_enable=YES\ncat > /etc/jail.conf <<EOF\n${NAME} {\n  vnet;\n  ip4.addr = \"${IP}\";\n}\nEOF\n"}, "cannot have ip4.addr"},
 		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
