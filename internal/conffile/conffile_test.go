@@ -511,3 +511,18 @@ func TestBroadcastWord(t *testing.T) {
 		}
 	}
 }
+
+func TestForMac(t *testing.T) {
+	for text, want := range map[string]bool{
+		"#!/bin/bash\nsudo sysctl -w net.inet.tcp.delayed_ack=0\n":                      true,
+		"#!/bin/sh\nsysctl -w net.inet.tcp.win_scale_factor=8 kern.ipc.somaxconn=512\n": true,
+		"#!/bin/sh\nsysctl net.inet.tcp.delayed_ack=0\n":                                false,
+		"#!/bin/bash\nsysrc pf_enable=YES\nsysctl net.inet.tcp.delayed_ack=0\n":         false,
+		"#!/bin/bash\nsysctl -w net.ipv4.tcp_sack=1\n":                                  false,
+		"#!/bin/bash\n# FreeBSD\nsysctl net.inet.tcp.delayed_ack=0\n":                   false,
+	} {
+		if got := ForMac(Detect("x.sh", []byte(text)), text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -313,6 +313,9 @@ func hasLine(text, line string) bool {
 	return false
 }
 
+// bsdFile is a file of FreeBSD or OpenBSD that a command writes.
+var bsdFile = regexp.MustCompile(`/boot/loader\.conf|/etc/(?:rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
+
 // kindOfLine tells the kind of file that has a line like this one.
 func kindOfLine(line string) Kind {
 	key, value, assigned := strings.Cut(line, "=")
@@ -333,6 +336,9 @@ func kindOfLine(line string) Kind {
 		return RC
 	}
 	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" {
+		return Script
+	}
+	if (first == "echo" || first == "cat" || first == "printf") && strings.Contains(rest, ">") && bsdFile.MatchString(rest) {
 		return Script
 	}
 	switch first {

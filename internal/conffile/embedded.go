@@ -175,7 +175,8 @@ func (s *scanner) remember(c *command) {
 		switch {
 		case !ok:
 			return
-		case e.Flags&(Expands|Append) != 0 || c.conditional || len(e.Value) > maxPath || len(s.variables) >= maxVariables:
+		case e.Flags&(Expands|Append) != 0 || c.conditional && !s.pathOnly(e) || len(e.Value) > maxPath ||
+			len(s.variables) >= maxVariables:
 			delete(s.variables, e.Key)
 		default:
 			if s.variables == nil {
@@ -184,6 +185,12 @@ func (s *scanner) remember(c *command) {
 			s.variables[e.Key] = e.Value
 		}
 	}
+}
+
+// pathOnly reports the path of a file of /etc or /boot that a function keeps in a variable which has no other value.
+func (s *scanner) pathOnly(e Entry) bool {
+	before, known := s.variables[e.Key]
+	return (!known || before == e.Value) && (strings.HasPrefix(e.Value, "/etc/") || strings.HasPrefix(e.Value, "/boot/"))
 }
 
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text

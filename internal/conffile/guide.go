@@ -115,6 +115,9 @@ func (s *scanner) items() {
 var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
 	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
 
+// heredocFile is a command that writes the lines below it into a configuration file.
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
+
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names, or the one that a command above opened in an editor.
 func blockOf(text string, above []string, edited string) guideBlock {
@@ -139,6 +142,9 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		named = edited
 	}
 	content := kindOfContent(text)
+	if heredocFile.MatchString(text) {
+		content = Script
+	}
 	kind := fromPath(named, "").Kind
 	switch {
 	case kind == HostnameIf && allLines(text, hostnameLine):

@@ -81,6 +81,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			if bare != w.text {
 				e.Value = "off"
 			}
+		case w.text == "txqueuelen" && s.system != Linux:
+			s.reject(w.line, w.span, "ifconfig has no option txqueuelen, which is one of Linux")
+			continue
 		case ifconfigValues[w.text] && i+1 < len(words):
 			i++
 			v := words[i]

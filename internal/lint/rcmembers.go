@@ -237,3 +237,25 @@ func (k *checker) judgeAttached() {
 			because: "The address of the interface brings the route to its network, and the kernel refuses a second one."})
 	}
 }
+
+// judgeCloned reports a lagg or a bridge that no line makes.
+func (k *checker) judgeCloned() {
+	list := k.assigned("cloned_interfaces")
+	if !k.variables["hostname"] || k.variables["autobridge_interfaces"] ||
+		list != nil && (list.entry.Has(conffile.Append) || list.entry.Has(conffile.Expands)) {
+		return // a part of a file may lack the line
+	}
+	for a := range k.ifconfigLines() {
+		words := strings.Fields(a.entry.Value)
+		driver := strings.TrimRight(a.entry.Iface, "0123456789")
+		if a.file.kind != conffile.RC || driver == a.entry.Iface || driver != "lagg" && driver != "bridge" ||
+			a.entry.Has(conffile.Expands|conffile.Conditional) || !slices.Contains(words, "laggport") && !slices.Contains(words, "addm") ||
+			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning,
+			sources: []string{"rc.conf(5), cloned_interfaces", "libexec/rc/network.subr, clone_up"},
+			message: fmt.Sprintf("nothing makes %s: cloned_interfaces does not list it", a.entry.Iface),
+			because: "The scripts configure interfaces that there are; cloned_interfaces=\"" + a.entry.Iface + "\" makes this one at boot."})
+	}
+}

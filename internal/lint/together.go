@@ -30,6 +30,7 @@ func (k *checker) judgeTogether() {
 		k.judgeSlots()
 		k.judgePrefixes()
 		k.judgePorts()
+		k.judgeCloned()
 		k.judgeTagNumbers()
 		k.judgeServices()
 		k.judgeNetworkAddress()
