@@ -25,7 +25,9 @@ func (s *scanner) guide() {
 		inner := *s
 		inner.path = b.file
 		inner.entry = func(e Entry) bool {
-			if e.In == "" && !b.loose {
+			if b.loose {
+				e.Block = b.line
+			} else if e.In == "" {
 				e.In = b.kind
 			}
 			s.emit(e)
