@@ -146,6 +146,7 @@ func (k *checker) run(files []*source) {
 	k.judgeShapers()
 	k.judgeCombined()
 	k.judgeTogether()
+	k.judgeCarriers(files)
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeStanzas()

@@ -284,3 +284,25 @@ func TestNeedsOfFiles(t *testing.T) {
 		t.Errorf("a wrong unit is told once: %v", res.Problems)
 	}
 }
+
+// TestCarriers wants a file of the interface that another one is on.
+func TestCarriers(t *testing.T) {
+	c := load(t)
+	beside := []string{"hostname.vlan10", "hostname.em0", "mygate"}
+	for text, want := range map[string]bool{
+		"# parent em1\nvnetid 10 parent em1\ninet 192.0.2.1/24\n": true,
+		"inet 192.0.2.1/24 vnetid 10 parent em0\n":                false,
+		"vnetid 10 parent em1\n!ifconfig em1 up\n":                false,
+		"description \"on em1\"\nvnetid 10 parent $p\n":           false,
+	} {
+		in := Input{Path: "/etc/hostname.vlan10", Text: text, Beside: beside}
+		res := Run(c, []Input{in}, Options{System: catalog.OpenBSD})
+		if found := len(res.Problems) == 1 && res.Problems[0].Code == "needs"; found != want {
+			t.Errorf("%q: %v", text, brief(res))
+		}
+		in.Beside = beside[:1]
+		if res := Run(c, []Input{in}, Options{System: catalog.OpenBSD}); len(res.Problems) > 0 {
+			t.Errorf("alone, %q: %v", text, brief(res))
+		}
+	}
+}
