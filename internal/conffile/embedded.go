@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -102,6 +103,9 @@ func (s *scanner) standing(text string, kind Kind, from, line int) {
 	sub := &scanner{src: text, path: s.path, system: s.system, part: true}
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
+		if n, err := strconv.Atoi(e.Value); err == nil && (e.Name == "pf:rule/again" || e.Name == "pf:rule/unreached") {
+			e.Value = strconv.Itoa(n + line - 1) // a line of the text
+		}
 		move(&e.KeySpan)
 		move(&e.ValueSpan)
 		move(&e.Raw)
