@@ -24,7 +24,7 @@ var pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "stat
 var pfNarrow = []string{"proto", "from", "to", "port"}
 
 func (r *pfReach) statement(s *scanner, words []word) {
-	if words[0].text != "pass" && words[0].text != "block" || len(r.deciding) > pfNamesLimit {
+	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) || len(r.deciding) > pfNamesLimit {
 		return
 	}
 	scope, plain, quick, narrow := pfScope{line: words[0].line}, true, false, false
@@ -52,7 +52,7 @@ func (r *pfReach) statement(s *scanner, words []word) {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
 	}
-	if plain && quick {
+	if plain && quick && words[0].text != "match" {
 		r.deciding = append(r.deciding, scope)
 	}
 }

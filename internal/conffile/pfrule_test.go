@@ -30,6 +30,7 @@ func TestPFRule(t *testing.T) {
 		{"pass proto tcp state limiter dns no state", "1:34 pf:rule/no-state=tcp\n"},
 		{"pass out quick on em0 inet keep state\nblock out quick inet6\nblock out on em0 to 192.0.2.0/24", "3:1 pf:rule/unreached=1\n"},
 		{"pass in quick on $lan\nblock in on $lan proto tcp to port 25\nblock in on $wan proto tcp to port 25", "2:1 pf:rule/unreached=1\n"},
+		{"pass out quick\nmatch in on em0 from any nat-to em0\nmatch out on em0 inet from 192.0.2.0/24 nat-to em0", "3:1 pf:rule/unreached=1\n"},
 		{"pass quick\nblock in proto tcp to port 25", "2:1 pf:rule/unreached=1\n"},
 		{"pass out quick inet\nblock out to 192.0.2.0/24\nblock in to 192.0.2.0/24\nblock out inet6 to any", ""},
 		{"pass out on em0\nblock out on em0 to 192.0.2.0/24", ""},

@@ -31,6 +31,8 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, loader, "kern.maxproc=1000\n", "below-default warning"},
 		{catalog.FreeBSD, loader, "kern.maxproc=90000\n", ""},
 		{catalog.FreeBSD, loader, "hw.ix.enable_dca=1\n", "unknown-key warning does not exist"},
+		{catalog.FreeBSD, loader, "net.pf.src_nodes_hashsize=65536\n", "unknown-key warning does not exist"},
+		{catalog.FreeBSD, loader, "net.pf.share_forward=1\n", ""},
 		{catalog.FreeBSD, rc, "gateway_enabled=\"YES\"\n", "unknown-key warning gateway_enable?"},
 		{catalog.FreeBSD, rc, "gateway_enabel=\"YES\"\n", "unknown-key warning gateway_enable?"},
 		{catalog.FreeBSD, rc, "defaultroute=\"192.0.2.1\"\n", "unknown-key warning defaultrouter?"},

@@ -25,7 +25,7 @@ var listed = []struct {
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
 	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
-	{catalog.FreeBSD, "hw.igb.", 9},
+	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8},
 	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1},
 	{catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
@@ -35,6 +35,7 @@ var listed = []struct {
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
 	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
+	"net.pf.share_", // OPNsense's own
 	// What is no socket buffer, mbuf or System V object was not taken from the source.
 	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.",
 	// Of kernel TLS only what can be set was.
