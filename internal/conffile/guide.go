@@ -17,6 +17,7 @@ func (s *scanner) guide() {
 		e.style = styleFixed // a part of another text
 		return fixed(e)
 	}
+	rejected := s.rejected
 	s.rejected = func(Reject) {}
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
@@ -24,6 +25,9 @@ func (s *scanner) guide() {
 		}
 		inner := *s
 		inner.path = b.file
+		if b.kind == Jail || b.kind == HostnameIf {
+			inner.rejected = rejected // what they take for wrong is no placeholder
+		}
 		inner.entry = func(e Entry) bool {
 			if b.loose {
 				e.Block = b.line
@@ -115,7 +119,7 @@ func (s *scanner) items() {
 
 // namedFile is a configuration file as guides name it.
 var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
-	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
+	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
 var heredocFile = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
@@ -149,7 +153,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 	}
 	kind := fromPath(named, "").Kind
 	switch {
-	case kind == HostnameIf && allLines(text, hostnameLine):
+	case kind == HostnameIf && allLines(text, hostnameLine), kind == Jail && jailLine.MatchString(text):
 		return guideBlock{kind: kind, file: named}
 	case content == "" && !allLines(text, assignment) || kind == "" && content == "":
 		return guideBlock{}
@@ -172,6 +176,9 @@ var (
 		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
 		`![a-z/])(?:[ \t]|$)`)
 )
+
+// jailLine is a line of jail.conf.
+var jailLine = regexp.MustCompile(`(?m)^[ \t]*(?:vnet|exec\.[a-z]+|path|ip[46]\.addr|host\.hostname|mount\.devfs)[ \t]*(?:\+?=[^;\n]*)?;`)
 
 // allLines reports whether every line of a text is of a form, without its comments and empty ones.
 func allLines(text string, form *regexp.Regexp) bool {

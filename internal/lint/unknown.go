@@ -374,8 +374,11 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if ours != theirs && withoutDigits(ours) == withoutDigits(theirs) && k.covers(name) == "" {
 		return "", false // settings that differ in a number are others
 	}
-	return found[0], edits == 1
+	return found[0], edits == 1 || bare(name) == bare(found[0])
 }
+
+// bare is a name without what people leave out or add when they write it from memory.
+func bare(name string) string { return strings.TrimSuffix(strings.ReplaceAll(name, "_", ""), "s") }
 
 // meant reports whether a known name can be what an unknown one stands for: one that
 // the release has and that can be set, and none of another driver.
