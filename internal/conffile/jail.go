@@ -11,7 +11,7 @@ import (
 // a setting of the catalog; what jail(8) refuses, and what undoes itself, is rejected.
 func (s *scanner) jailConf() {
 	j := &jailReader{s: s, line: 1, pos: textStart(s.src)}
-	for j.pos < len(s.src) && !s.stopped && len(j.global) < maxVariables {
+	for j.pos < len(s.src) && !s.stopped && len(j.global) < maxVariables && j.jails < maxVariables {
 		j.step()
 	}
 	j.conclude()
@@ -23,6 +23,7 @@ type jailReader struct {
 	words     []word // of the statement
 	name      string // of the block
 	inside    bool
+	jails     int
 	global    []jailParameter
 	own       []jailParameter
 }
@@ -68,6 +69,7 @@ func (j *jailReader) mark(c byte) {
 	switch {
 	case c == '{' && !j.inside && len(j.words) == 1:
 		j.inside, j.name, j.words = true, j.words[0].text, nil
+		j.jails++
 		return
 	case c == '}' && j.inside:
 		j.statement()

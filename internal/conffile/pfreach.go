@@ -11,6 +11,9 @@ type pfReach struct {
 	deciding []pfScope
 }
 
+// maxDeciding bounds the rules that are kept, of which a file has a few.
+const maxDeciding = 100
+
 // pfScope is what a rule is about; empty parts stand for all.
 type pfScope struct {
 	direction, iface, family string
@@ -24,7 +27,7 @@ var pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "stat
 var pfNarrow = []string{"proto", "from", "to", "port"}
 
 func (r *pfReach) statement(s *scanner, words []word) {
-	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) || len(r.deciding) > pfNamesLimit {
+	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) {
 		return
 	}
 	scope, plain, quick, narrow := pfScope{line: words[0].line}, true, false, false
@@ -52,7 +55,7 @@ func (r *pfReach) statement(s *scanner, words []word) {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
 	}
-	if plain && quick && words[0].text != "match" {
+	if plain && quick && words[0].text != "match" && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
 	}
 }
