@@ -505,6 +505,12 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 			}
 			continue
 		}
+		if name, value, assigned := strings.Cut(w.text, "="); assigned && strings.Contains(name, ".") && s.system == FreeBSD {
+			s.rejected(Reject{Line: w.line, Span: w.span,
+				Reason:  "sysrc writes rc.conf, and " + name + " is a sysctl: write " + name + "=" + value + " to /etc/sysctl.conf",
+				Because: "sysrc refuses a name with a dot, which is none of a variable of the shell."})
+			continue
+		}
 		if e, ok := s.assignment(w); ok {
 			e.Raw = base.Raw
 			e.Flags |= base.Flags

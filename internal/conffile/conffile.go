@@ -50,13 +50,14 @@ const (
 	Ifcfg       Kind = "ifcfg"        // ifcfg files of Red Hat's and SUSE's network scripts
 	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
 	Service     Kind = "service"      // limits and commands in units of systemd
+	Jail        Kind = "jail.conf"    // FreeBSD jail.conf and jail.conf.d: what jail(8) refuses
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -229,6 +230,8 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.yaml()
 	case Service:
 		s.service()
+	case Jail:
+		s.jailConf()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()

@@ -501,3 +501,32 @@ func BenchmarkSysctl(b *testing.B) {
 func column(src string, offset int) int {
 	return offset - strings.LastIndexByte(src[:offset], '\n')
 }
+
+func TestBroadcastWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"inet 192.0.2.1 255.255.255.0 10 vlandev em0\n":   "refused 1:30 \"10\"\n",
+		"inet alias 192.0.2.1 255.255.255.0 10\n":         "refused 1:36 \"10\"\n",
+		"inet 192.0.2.1 255.255.255.0 NONE mtu 1400\n":    "1:35 ifconfig:mtu=1400 [vlan10]\n",
+		"inet 192.0.2.1 255.255.255.0 192.0.2.255 vhid 1": "",
+		"inet 192.0.2.1/24 vnetid 10\ninet 192.0.2.1 0xf": "",
+	} {
+		if got := show(t, HostnameIf, OpenBSD, "/etc/hostname.vlan10", text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestForMac(t *testing.T) {
+	for text, want := range map[string]bool{
+		"#!/bin/bash\nsudo sysctl -w net.inet.tcp.delayed_ack=0\n":                      true,
+		"#!/bin/sh\nsysctl -w net.inet.tcp.win_scale_factor=8 kern.ipc.somaxconn=512\n": true,
+		"#!/bin/sh\nsysctl net.inet.tcp.delayed_ack=0\n":                                false,
+		"#!/bin/bash\nsysrc pf_enable=YES\nsysctl net.inet.tcp.delayed_ack=0\n":         false,
+		"#!/bin/bash\nsysctl -w net.ipv4.tcp_sack=1\n":                                  false,
+		"#!/bin/bash\n# FreeBSD\nsysctl net.inet.tcp.delayed_ack=0\n":                   false,
+	} {
+		if got := ForMac(Detect("x.sh", []byte(text)), text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

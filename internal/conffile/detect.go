@@ -94,7 +94,7 @@ func installPath(text string) string {
 // SystemOf returns the system of a format that only one has, "" for others.
 func SystemOf(k Kind) System {
 	switch k {
-	case Loader:
+	case Loader, Jail:
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
@@ -136,6 +136,8 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: ModulesLoad, Confidence: Certain}
 	case strings.HasSuffix(dir, "/loader.conf.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Loader, Confidence: Certain}
+	case strings.HasSuffix(dir, "/jail.conf.d/") && strings.HasSuffix(base, ".conf"):
+		return Guess{Kind: Jail, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
 	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
@@ -174,6 +176,8 @@ func fromName(name, text string) Guess {
 		return likely(Loader, FreeBSD)
 	case strings.Contains(name, "rc.conf"):
 		return likely(RC, "")
+	case strings.HasSuffix(name, "jail.conf"):
+		return likely(Jail, FreeBSD)
 	case isHostnameIf(name):
 		return likely(HostnameIf, OpenBSD)
 	case strings.Contains(name, "pf.conf"):
@@ -328,12 +332,18 @@ func hasLine(text, line string) bool {
 	return false
 }
 
+// bsdFile is a file of FreeBSD or OpenBSD that a command writes.
+var bsdFile = regexp.MustCompile(`/boot/loader\.conf|/etc/(?:rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
+
 // kindOfLine tells the kind of file that has a line like this one.
 func kindOfLine(line string) Kind {
 	key, value, assigned := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	_, known := SystemOfKey(key)
 	first, rest, _ := strings.Cut(line, " ")
+	for first == "sudo" || first == "doas" {
+		first, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+	}
 	switch {
 	case assigned && strings.ContainsAny(key, " \t\"'"):
 	case assigned && (known || strings.HasPrefix(key, "hint.")) && strings.HasPrefix(value, `"`),
@@ -345,6 +355,9 @@ func kindOfLine(line string) Kind {
 		return RC
 	}
 	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" {
+		return Script
+	}
+	if (first == "echo" || first == "cat" || first == "printf") && strings.Contains(rest, ">") && bsdFile.MatchString(rest) {
 		return Script
 	}
 	switch first {

@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // votes counts lines that belong to one system.
 type votes struct{ linux, freebsd, openbsd, bsd int }
@@ -106,6 +110,26 @@ var systemWords = []struct {
 	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
 	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD},
+}
+
+// macWords are commands, folders and sysctls of macOS.
+var macWords = regexp.MustCompile(`\b(?:launchctl|dscacheutil|networksetup|pmset|scutil) |/Library/Launch(?:Daemons|Agents)/|` +
+	`\bnet\.inet\.tcp\.(?:win_scale_factor|auto(?:rcv|snd)bufmax|doauto(?:rcv|snd)buf|fastopen_backlog|sockthreshold)\b|` +
+	`\bkern\.sysv\.`)
+
+// ForMac reports a script with sysctls of the BSDs that is meant for macOS: by what macOS alone has, or since bash is in
+// /bin, where neither FreeBSD nor OpenBSD have it, and nothing else is theirs.
+func ForMac(g Guess, text string) bool {
+	text = text[:min(len(text), DetectSize)]
+	if v := countVotes(Script, text); g.Kind != Script || g.System == Linux || v.freebsd+v.openbsd+v.bsd == 0 {
+		return false
+	}
+	for _, w := range systemWords {
+		if w.kind == Script && (w.system == FreeBSD || w.system == OpenBSD) && strings.Contains(text, w.word) {
+			return false
+		}
+	}
+	return macWords.MatchString(text) || strings.HasPrefix(text, "#!/bin/bash") && !strings.Contains(strings.ToLower(text), "bsd")
 }
 
 func countVotes(kind Kind, text string) votes {

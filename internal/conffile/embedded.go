@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -35,9 +36,29 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
+	case Jail: // of which names and signs matter, whatever the shell puts in
+		s.whole(sub, kind, h.path, from, to, line)
+	case PF, HostnameIf:
+		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
+			sub.path = s.resolved(h.path)
+			s.standing(sub, text, kind, h.path, from, line)
+		}
 	default:
 		s.whole(sub, kind, h.path, from, to, line)
 	}
+}
+
+// unescaped is the text as the shell writes it, in which a blank stands for the backslash before a dollar sign, so that
+// every other character has its place; plain is false where the shell puts something in.
+func (h heredoc) unescaped(text string) (written string, plain bool) {
+	if h.literal {
+		return text, true
+	}
+	written = strings.ReplaceAll(text, `\$`, " \x00")
+	if strings.ContainsAny(written, "$`") {
+		return "", false
+	}
+	return strings.ReplaceAll(written, "\x00", "$"), true
 }
 
 // written is a here-document whose path tells no kind of file.
@@ -71,12 +92,17 @@ func (s *scanner) copied(words []word) {
 	}
 }
 
-// whole reads src[from:to] as a file by itself, for into's scanner. The section of a file
-// that is written piece by piece goes on from one piece to the next.
+// whole reads src[from:to] as a file by itself, for into's scanner.
 func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line int) {
+	s.standing(into, s.src[from:to], kind, file, from, line)
+}
+
+// standing reads a text that stands at a place of the source as a file by itself. The section of a file that is written
+// piece by piece goes on from one piece to the next.
+func (s *scanner) standing(into *scanner, text string, kind Kind, file string, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
-	sub := &scanner{src: s.src[from:to], path: s.path, system: s.system, part: true, section: s.sections[file]}
+	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file]}
 	defer func() {
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
 			if s.sections == nil {
@@ -87,6 +113,9 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 	}()
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
+		if n, err := strconv.Atoi(e.Value); err == nil && (e.Name == "pf:rule/again" || e.Name == "pf:rule/unreached") {
+			e.Value = strconv.Itoa(n + line - 1) // a line of the text
+		}
 		move(&e.KeySpan)
 		move(&e.ValueSpan)
 		move(&e.Raw)
@@ -96,6 +125,9 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 	sub.rejected = func(r Reject) {
 		r.Line += line - 1
 		move(&r.Span)
+		if kind == PF && r.Because == "" {
+			r.Because = "pfctl loads nothing of a file with such a line."
+		}
 		into.rejected(r)
 	}
 	sub.file(kind)
@@ -116,7 +148,7 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 		s.reload.wrote(file)
 	case Loader, RC, Limits:
 	default:
-		if s.part || !slices.Contains(parts, g.Kind) {
+		if s.part || !slices.Contains(parts, g.Kind) && !(s.system == OpenBSD || s.system == FreeBSD && g.Kind != HostnameIf) {
 			return nil, ""
 		}
 	}

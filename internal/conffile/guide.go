@@ -17,6 +17,7 @@ func (s *scanner) guide() {
 		e.style = styleFixed // a part of another text
 		return fixed(e)
 	}
+	rejected := s.rejected
 	s.rejected = func(Reject) {}
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
@@ -24,8 +25,13 @@ func (s *scanner) guide() {
 		}
 		inner := *s
 		inner.path = b.file
+		if b.kind == Jail || b.kind == HostnameIf {
+			inner.rejected = rejected // what they take for wrong is no placeholder
+		}
 		inner.entry = func(e Entry) bool {
-			if e.In == "" && b.kind != Script && !b.loose {
+			if b.loose {
+				e.Block = b.line
+			} else if e.In == "" {
 				e.In = b.kind
 			}
 			s.emit(e)
@@ -113,11 +119,14 @@ func (s *scanner) items() {
 
 // namedFile is a configuration file as guides name it.
 var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
-	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
+	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
+
+// heredocFile is a command that writes the lines below it into a configuration file.
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
-// line names.
-func blockOf(text string, above []string) guideBlock {
+// line names, or the one that a command above opened in an editor.
+func blockOf(text string, above []string, edited string) guideBlock {
 	if CheckText("", text) != nil || strings.TrimSpace(text) == "" {
 		return guideBlock{}
 	}
@@ -135,10 +144,16 @@ func blockOf(text string, above []string) guideBlock {
 			named = "?" // which of them
 		}
 	}
+	if named == "" {
+		named = edited
+	}
 	content := kindOfContent(text)
+	if heredocFile.MatchString(text) {
+		content = Script
+	}
 	kind := fromPath(named, "").Kind
 	switch {
-	case kind == HostnameIf && allLines(text, hostnameLine):
+	case kind == HostnameIf && allLines(text, hostnameLine), kind == Jail && jailLine.MatchString(text):
 		return guideBlock{kind: kind, file: named}
 	case content == "" && !allLines(text, assignment) || kind == "" && content == "":
 		return guideBlock{}
@@ -161,6 +176,9 @@ var (
 		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
 		`![a-z/])(?:[ \t]|$)`)
 )
+
+// jailLine is a line of jail.conf.
+var jailLine = regexp.MustCompile(`(?m)^[ \t]*(?:vnet|exec\.[a-z]+|path|ip[46]\.addr|host\.hostname|mount\.devfs)[ \t]*(?:\+?=[^;\n]*)?;`)
 
 // allLines reports whether every line of a text is of a form, without its comments and empty ones.
 func allLines(text string, form *regexp.Regexp) bool {

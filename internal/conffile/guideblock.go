@@ -37,7 +37,11 @@ var fences = []struct {
 }
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
-var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>")
+var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
+	`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) /\S*(?:sysctl|loader|rc|pf)\.conf[ \t]*$`)
+
+// editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
+var editorLine = regexp.MustCompile(`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) (/\S+)$`)
 
 // opened returns where the text of a block begins behind the mark of its begin in a line, and the mark of its end.
 func opened(line, before string) (at int, end string) {
@@ -87,6 +91,7 @@ type guideText struct {
 	before string   // the line above
 	from   int
 	first  int
+	edited string // the file that the last command of an editor outside the blocks opened
 	told   System // by the last heading, or line with a file, that names a system
 }
 
@@ -131,7 +136,7 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 		start = end + 1
 	}
 	if g.plain {
-		g.conclude(len(src))
+		g.concludePlain(len(src))
 	}
 }
 
@@ -151,7 +156,7 @@ func (g *guideText) step(line, start, end int) bool {
 			g.from, g.first = start, line
 			return true
 		}
-		if !g.conclude(start) {
+		if !g.concludePlain(start) {
 			return false
 		}
 	}
@@ -166,6 +171,9 @@ func (g *guideText) step(line, start, end int) bool {
 		return g.begin(line, start+at, end, mark)
 	}
 	g.tells(text)
+	if m := editorLine.FindStringSubmatch(text); m != nil {
+		g.edited = m[1]
+	}
 	g.above = append(g.above, text)
 	if tabled := text[0] == '|' || strings.Contains(text, "\t"); !tabled {
 		g.head = ""
@@ -192,7 +200,15 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 
 // conclude hands out the block that ends at to.
 func (g *guideText) conclude(to int) bool {
-	b := blockOf(g.src[g.from:to], g.above)
+	return g.hand(to, blockOf(g.src[g.from:to], g.above, ""))
+}
+
+// concludePlain hands out the block of assignments without a mark that ends at to.
+func (g *guideText) concludePlain(to int) bool {
+	return g.hand(to, blockOf(g.src[g.from:to], g.above, g.edited))
+}
+
+func (g *guideText) hand(to int, b guideBlock) bool {
 	if !g.plain {
 		g.above = g.above[:0] // several paragraphs may go into one file
 	}

@@ -81,6 +81,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			if bare != w.text {
 				e.Value = "off"
 			}
+		case w.text == "txqueuelen" && s.system != Linux:
+			s.reject(w.line, w.span, "ifconfig has no option txqueuelen, which is one of Linux")
+			continue
 		case ifconfigValues[w.text] && i+1 < len(words):
 			i++
 			v := words[i]
@@ -133,9 +136,25 @@ func (s *scanner) hostnameIf() {
 			s.script(from+1, to, line)
 		default:
 			s.shell(from, to, line, func(c *command) {
+				s.broadcastWord(c.words)
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
 		}
 		return true
 	})
+}
+
+// broadcastWord rejects a number behind address and mask, where netstart expects a broadcast address or NONE.
+func (s *scanner) broadcastWord(words []word) {
+	if len(words) > 2 && words[0].text == "inet" && words[1].text == "alias" {
+		words = words[1:]
+	}
+	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
+		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") || !isDigits(words[3].text) {
+		return
+	}
+	w := words[3]
+	s.rejected(Reject{Line: w.line, Span: w.span,
+		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
+		Because: "netstart passes it to ifconfig as the broadcast address."})
 }

@@ -35,6 +35,7 @@ type pfLexer struct {
 	queues     pfQueues
 	skipped    pfSkipped
 	order      pfOrder
+	reach      pfReach
 }
 
 func (p *pfLexer) step() {
@@ -122,6 +123,7 @@ func (p *pfLexer) flush() {
 		p.s.pfLog(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
+			p.reach.statement(p.s, p.words)
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)

@@ -1,6 +1,9 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // word is one word of a shell command.
 type word struct {
@@ -48,6 +51,7 @@ type heredoc struct {
 	tabs      bool // <<-: leading tabs are dropped
 	literal   bool // the delimiter is quoted: nothing is expanded
 	path      string
+	append    bool  // to what the file holds
 	flags     Flags // of what the text sets
 }
 
@@ -336,6 +340,7 @@ func (l *shellLexer) flush() {
 				if h.path = writtenFile(&l.cmd); h.path == "" && printsHere(&l.cmd) {
 					h.path = l.s.groupTarget(l.cmd.raw.Start).text
 				}
+				h.append = l.cmd.append || slices.ContainsFunc(l.cmd.words, func(w word) bool { return w.text == "-a" })
 				if l.cmd.conditional {
 					h.flags |= Conditional
 				}

@@ -100,6 +100,8 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	case conffile.Script:
 		return e.Flags&(conffile.Conditional|conffile.Expands) == 0 && placeOf(kind, e) == "sysctl" &&
 			!strings.HasSuffix(e.Name, ".flush")
+	case conffile.Other:
+		return e.Block != 0 && !e.Has(conffile.Expands) && placeOf(kind, e) == "sysctl"
 	case conffile.Loader:
 		return e.Key != "exec"
 	case conffile.RC:

@@ -149,6 +149,7 @@ func (k *checker) run(files []*source) {
 	k.judgeShapers()
 	k.judgeCombined()
 	k.judgeTogether()
+	k.judgeCarriers(files)
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeInterrupts()

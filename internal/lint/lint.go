@@ -195,7 +195,8 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		}
 		g := conffile.Detect(in.Path, []byte(in.Text[:min(len(in.Text), conffile.DetectSize)]))
 		f.kind, f.confidence, f.beside = cmp.Or(opt.Kind, g.Kind), g.Confidence, in.Beside
-		if f.kind == "" && (opt.System == "" || opt.System == catalog.Linux) && conffile.Holds(in.Path, in.Text) {
+		if f.kind == "" && (opt.System == catalog.Linux || opt.System == "" && conffile.GuideSystem(in.Path, in.Text) == "") &&
+			conffile.Holds(in.Path, in.Text) {
 			f.kind = conffile.Other
 		}
 		if parts := guideParts(f, in, opt); parts != nil {
@@ -211,6 +212,11 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 				(opt.System == "" || string(opt.System) == string(system)) {
 				f.kind, g.System = conffile.Other, system
 			}
+		}
+		if opt.System == "" && opt.Kind == "" && conffile.ForMac(g, in.Text) {
+			res.Errors = append(res.Errors, fmt.Errorf("%s: this looks like a script for macOS, which is not described; "+
+				"--os judges it as one of another system", in.Path))
+			continue
 		}
 		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // judgePrefixes reports addresses of ifconfig that there are not.
@@ -169,5 +170,92 @@ func (k *checker) judgeServices() {
 					first.entry.Line),
 				because: "The two work against each other, or the second one finds its port taken; switch one off."})
 		}
+	}
+}
+
+// aliasName is a variable of rc.conf for one more address of an interface.
+var aliasName = regexp.MustCompile(`^ifconfig_(.+)_alias([0-9]+)(_ipv6)?$`)
+
+// judgeAliasNumbers reports aliases that the scripts do not come to, since they count from 0 and stop at the first
+// number that is not set, and names that look like aliases and are none.
+func (k *checker) judgeAliasNumbers() {
+	told := map[string]bool{}
+	for a := range k.ifconfigLines() {
+		m := aliasName.FindStringSubmatch(a.entry.Name)
+		if m == nil || a.entry.Has(conffile.Conditional) {
+			continue
+		}
+		if m[3] != "" {
+			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning,
+				sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
+				message: fmt.Sprintf("%s is no variable of rc.conf; write ifconfig_%s_alias%s=\"inet6 ...\" with a number of its own",
+					a.entry.Name, m[1], m[2]),
+				because: "Aliases of both families are numbered in one row, and the value begins with the family, so that this " +
+					"address is not set."})
+			continue
+		}
+		n, err := strconv.Atoi(m[2])
+		missing := 0
+		for missing < n && k.variables[fmt.Sprintf("ifconfig_%s_alias%d", m[1], missing)] {
+			missing++
+		}
+		if err != nil || missing == n || told[m[1]] {
+			continue
+		}
+		told[m[1]] = true
+		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning,
+			sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
+			message: fmt.Sprintf("%s is not read: there is no ifconfig_%s_alias%d", a.entry.Name, m[1], missing),
+			because: "The scripts count the aliases from 0 and stop at the first number that is not set, so that this address and " +
+				"those of higher numbers are missing."})
+	}
+}
+
+// judgeAttached reports routes to networks that an interface is attached to.
+func (k *checker) judgeAttached() {
+	attached := map[netip.Prefix]*assignment{}
+	for a := range k.ifconfigLines() {
+		if network, clear := networkOf(a.entry); clear && network.IsValid() && network.Bits() > 0 && network.Bits() < 32 {
+			attached[network.Masked()] = a
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "route_") || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			len(words) != 3 || words[0] != "-net" {
+			continue
+		}
+		network, err := netip.ParsePrefix(words[1])
+		if err != nil || attached[network.Masked()] == nil {
+			continue
+		}
+		b := attached[network.Masked()]
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"route(8)", "rtsock(4): EEXIST"},
+			message: fmt.Sprintf("%s is a route to %s, which %s is attached to (line %d)", a.entry.Name, network.Masked(), b.entry.Iface,
+				b.entry.Line),
+			because: "The address of the interface brings the route to its network, and the kernel refuses a second one."})
+	}
+}
+
+// judgeCloned reports a lagg or a bridge that no line makes.
+func (k *checker) judgeCloned() {
+	list := k.assigned("cloned_interfaces")
+	if !k.variables["hostname"] || k.variables["autobridge_interfaces"] ||
+		list != nil && (list.entry.Has(conffile.Append) || list.entry.Has(conffile.Expands)) {
+		return // a part of a file may lack the line
+	}
+	for a := range k.ifconfigLines() {
+		words := strings.Fields(a.entry.Value)
+		driver := strings.TrimRight(a.entry.Iface, "0123456789")
+		if a.file.kind != conffile.RC || driver == a.entry.Iface || driver != "lagg" && driver != "bridge" ||
+			a.entry.Has(conffile.Expands|conffile.Conditional) || !slices.Contains(words, "laggport") && !slices.Contains(words, "addm") ||
+			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning,
+			sources: []string{"rc.conf(5), cloned_interfaces", "libexec/rc/network.subr, clone_up"},
+			message: fmt.Sprintf("nothing makes %s: cloned_interfaces does not list it", a.entry.Iface),
+			because: "The scripts configure interfaces that there are; cloned_interfaces=\"" + a.entry.Iface + "\" makes this one at boot."})
 	}
 }

@@ -204,6 +204,10 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
 			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),
 			because: "Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."}
+	case "pf:rule/unreached":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), quick"},
+			message: fmt.Sprintf("no connection comes as far as this rule: line %s, with quick, decides about all of them", e.Value),
+			because: "pf takes the first rule with quick that fits; move this one above it."}
 	case "pf:rule/again":
 		return &finding{code: "duplicate", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
 			message: fmt.Sprintf("line %s defines the macro %s otherwise before anything uses it", e.Value, e.Key),

@@ -20,6 +20,8 @@ func (k *checker) judgeTogether() {
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
 		k.judgeAdvertised()
 		k.judgeAliases()
+		k.judgeAliasNumbers()
+		k.judgeAttached()
 		k.judgeSolicited()
 		k.judgeSameAddress()
 		k.judgeFirewallType()
@@ -28,6 +30,7 @@ func (k *checker) judgeTogether() {
 		k.judgeSlots()
 		k.judgePrefixes()
 		k.judgePorts()
+		k.judgeCloned()
 		k.judgeTagNumbers()
 		k.judgeServices()
 		k.judgeNetworkAddress()
@@ -194,6 +197,11 @@ var ordered = []pair{
 	{catalog.FreeBSD, "net.inet.udp.recvspace", "kern.ipc.maxsockbuf", false,
 		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of " +
 			"sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
+	{catalog.FreeBSD, "net.inet.ip.intr_queue_maxlen", "net.isr.maxqlimit", false, queueOrder, 0},
+	{catalog.FreeBSD, "net.inet6.ip6.intr_queue_maxlen", "net.isr.maxqlimit", false, queueOrder, 0},
+	{catalog.FreeBSD, "net.route.netisr_maxqlen", "net.isr.maxqlimit", false, queueOrder, 0},
+	{catalog.FreeBSD, "net.isr.defaultqlimit", "net.isr.maxqlimit", false,
+		"The kernel lowers it to the maximum when it starts (sys/net/netisr.c, netisr_init).", 0},
 	{catalog.OpenBSD, "kern.maxproc", "kern.maxthread", false,
 		"Every process has a thread at least, so that fork fails at the smaller limit " +
 			"(sys/kern/kern_fork.c, fork_check_maxthread).", 0},
@@ -202,6 +210,9 @@ var ordered = []pair{
 	{catalog.FreeBSD, "vfs.zfs.arc.min", "vfs.zfs.arc.max", false, arcOrder, 0},
 	{catalog.FreeBSD, "vfs.zfs.arc_min", "vfs.zfs.arc_max", false, arcOrder, 0},
 }
+
+const queueOrder = "The kernel refuses a longer queue than the maximum (sys/net/netisr.c, netisr_setqlimit: EINVAL); raise " +
+	"net.isr.maxqlimit in loader.conf first."
 
 const arcOrder = "The kernel refuses the one that comes second (module/os/freebsd/zfs/sysctl_os.c, param_set_arc_min and " +
 	"param_set_arc_max: EINVAL), or ignores it when it boots."

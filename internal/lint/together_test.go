@@ -10,7 +10,7 @@ import (
 // TestTogether judges lines that act with lines of other names or files.
 func TestTogether(t *testing.T) {
 	c := load(t)
-	const rc, sysctl, loader = "/etc/rc.conf", "/etc/sysctl.conf", "/boot/loader.conf"
+	const rc, sysctl, loader, jail = "/etc/rc.conf", "/etc/sysctl.conf", "/boot/loader.conf", "/etc/jail.conf"
 	for _, tt := range []struct {
 		name  string
 		files []string
@@ -41,13 +41,13 @@ func TestTogether(t *testing.T) {
 		{"addresses that need no mask", []string{rc, "ifconfig_em0=\"inet 192.0.2.9 netmask 255.255.255.0\"\nifconfig_lo1=\"inet 127.0.1.1\"\nifconfig_gif0=\"inet 10.0.0.1 10.0.0.2\"\nifconfig_em1=\"DHCP\"\n"}, ""},
 		{"segments that libalias cannot change", []string{rc, "firewall_enable=YES\nfirewall_nat_enable=YES\n", sysctl, "net.inet.tcp.tso=1\n"}, "translates addresses by libalias"},
 		{"no segments for libalias", []string{rc, "firewall_enable=YES\ngateway_enable=YES\nfirewall_nat_enable=YES\n", sysctl, "net.inet.tcp.tso=0\n"}, ""},
-		{"a port that nothing brings up", []string{rc, "hostname=a\nifconfig_lagg0=\"laggproto lacp laggport em0 laggport em1 up\"\nifconfig_em1=\"up\"\n"}, "has the port em0"},
+		{"a port that nothing brings up", []string{rc, "hostname=a\ncloned_interfaces=lagg0\nifconfig_lagg0=\"laggproto lacp laggport em0 laggport em1 up\"\nifconfig_em1=\"up\"\n"}, "has the port em0"},
 		{"the segment size of peers that announce none", []string{sysctl, "net.inet.tcp.mssdflt=1460\n"}, "mssdflt = 1460 does not have"},
 		{"the segment size without discovery", []string{sysctl, "net.inet.tcp.mssdflt=1460\nnet.inet.tcp.path_mtu_discovery=0\n"}, "path_mtu_discovery = 0 is harmful"},
 		{"a tunnel as large as its path", []string{rc, "ifconfig_wg0=\"inet 10.9.0.1/24 mtu 1500\"\n"}, "write mtu 1420"},
 		{"a tunnel on a larger path", []string{rc, "ifconfig_ix0=\"inet 192.0.2.9/24 mtu 9000\"\nifconfig_wg0=\"inet 10.9.0.1/24 mtu 1500\"\n"}, ""},
 		{"settings of FreeBSD in YAML", []string{"a.yml", "- hosts: gates\n  tasks:\n    - sysctl:\n        name: net.inet.tcp.recvbuf_inc\n        value: 65536\n    - lineinfile:\n        line: 'net.isr.maxthreads=\"-1\"'\n"}, "recvbuf_inc does not exist"},
-		{"ports", []string{rc, "hostname=a\nifconfig_bridge0=\"addm em0 addm tap0 up\"\nifconfig_em0=\"up\"\n"}, ""},
+		{"ports", []string{rc, "hostname=a\ncloned_interfaces=\"tap0 bridge0\"\nifconfig_bridge0=\"addm em0 addm tap0 up\"\nifconfig_em0=\"up\"\n"}, ""},
 		{"a prefix that is too long", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/33\"\n"}, "at most /32"},
 		{"prefixes", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/32\"\nifconfig_em0_ipv6=\"inet6 2001:db8::9/128\"\n"}, ""},
 		{"a tag that there is not", []string{rc, "vlans_em0=\"20 4095\"\nifconfig_em0=up\n"}, "lists the tag 4095"},
@@ -113,6 +113,38 @@ func TestTogether(t *testing.T) {
 		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
 		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
+		{"aliases that do not begin with 0", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias1=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias0"},
+		{"aliases with a gap", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias1"},
+		{"an alias of IPv6 by its name", []string{rc, "ifconfig_em0_alias0_ipv6=\"inet6 2001:db8::9 prefixlen 64\"\n"}, "is no variable of rc.conf"},
+		{"aliases", []string{rc, "ifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias1=\"inet6 2001:db8::9 prefixlen 64\"\n"}, ""},
+		{"a route to a network of its own", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.0/24 192.0.2.1\"\n"}, "which em0 is attached to"},
+		{"a route to a part of a network", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.128/25 192.0.2.1\"\n"}, ""},
+		{"a queue above its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=65536\n"}, "is above net.isr.maxqlimit, 20480"},
+		{"a queue within its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=20480\n"}, ""},
+		{"files that are opened in an editor", []string{"notes.txt", "vim /etc/sysctl.conf\n\n# forwarding\nnet.inet.tcp.blackhole=2\n#\nnet.inet.tcp.ecn.enable=1\n\nsudo ee /boot/loader.conf\n#... cards ...\nhw.ix.flow_control=\"0\"\nhw.ix.rxd=\"4096\"\n#\n"}, "hw.ix.rxd does not exist"},
+		{"commands of a guide by sudo", []string{"guide.md", "## On FreeBSD\n```\n# queues\nsudo sysctl net.isr.maxthreads=4\n```\n"}, "net.isr.maxthreads is read at boot only"},
+		{"pf.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\next_if = \"em0\"\npass out on \\$ext_if\nscrub in on \\$ext_if\nEOF\n"}, "out of order"},
+		{"pf.conf that a script completes", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\npass out on $ext_if\nscrub in on $ext_if\nEOF\ncat >> /etc/pf.conf <<'EOF'\npass in\nnat on em0 -> (em0)\nEOF\n"}, ""},
+		{"a lagg that nothing makes", []string{rc, "hostname=a\nifconfig_em0=up\nifconfig_lagg0=\"laggproto lacp laggport em0 up\"\n"}, "nothing makes lagg0"},
+		{"a part of rc.conf with a lagg", []string{rc, "ifconfig_em0=up\nifconfig_lagg0=\"laggproto lacp laggport em0 up\"\n"}, ""},
+		{"sysrc of a sysctl", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nsysrc net.inet.tcp.blackhole=2\n"}, "and net.inet.tcp.blackhole is a sysctl"},
+		{"an option of ifconfig on Linux", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nifconfig em0 txqueuelen 1000\n"}, "ifconfig has no option txqueuelen"},
+		{"a file whose path is kept in a function", []string{"x.sh", "#!/bin/sh\nf() {\n  file=/boot/loader.conf\n  cat >> \"$file\" <<'EOF'\nhw.ix.rxd=\"4096\"\nEOF\n}\nf\n"}, "hw.ix.rxd does not exist"},
+		{"a file whose path depends", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nif a; then file=/etc/x; else file=/boot/loader.conf; fi\ncat >> \"$file\" <<'EOF'\nhw.ix.rxd=\"4096\"\nEOF\n"}, ""},
+		{"here-documents of a guide", []string{"lab.md", "Set this in `/etc/sysctl.conf` and `/boot/loader.conf`:\n```bash\ncat << 'EOF' >> /etc/sysctl.conf\nnet.inet.tcp.somaxconn=4096\nnet.inet.tcp.blackhole=2\nEOF\ncat << 'EOF' >> /boot/loader.conf\ncc_htcp_load=\"YES\"\nEOF\n```\n"}, "somaxconn does not exist"},
+		{"a block of a guide that sets it twice", []string{"g.md", "# On FreeBSD\n```\nnet.inet.tcp.blackhole=1\nnet.inet.udp.blackhole=1\nnet.inet.tcp.blackhole=2\n```\n"}, "net.inet.tcp.blackhole = 1 has no effect: line 5 sets 2"},
+		{"two blocks of a guide", []string{"g.md", "# On FreeBSD\n```\nnet.inet.tcp.blackhole=1\n```\nor rather\n```\nnet.inet.tcp.blackhole=2\n```\n"}, ""},
+		{"jail.conf of a guide", []string{"g.md", "# On FreeBSD\nEdit `/etc/jail.conf.d/web.conf`:\n```\nweb {\n  vnet;\n  vnet.interface = \"e0b_web\";\n  ip4.addr = 192.0.2.9;\n}\n```\n"}, "cannot have ip4.addr"},
+		{"a jail of a guide with gaps", []string{"g.md", "# On FreeBSD\n/etc/jail.conf\n```\n<name> {\n  path = \"/jails/$name\";\n  ip4.addr = <address>;\n  ...\n}\n```\n"}, ""},
+		{"a name without its underscore", []string{loader, "vm.kmemsizes=128G\n"}, "did you mean vm.kmem_size"},
+		{"an address of a jail with a stack of its own", []string{jail, "exec.clean;\nweb {\n  vnet; # own\n  vnet.interface = \"e0b\";\n  ip4.addr = 192.0.2.9;\n}\n"}, "cannot have ip4.addr"},
+		{"an address of a jail", []string{jail, "$n = \"x\";\nweb { host.hostname = \"$n{a}\"; ip4.addr = 192.0.2.9, 192.0.2.10; vnet.interface = ${n}; exec.start += '/bin/sh /etc/rc'; }\nown { vnet = \"inherit\"; /* ; */ ip6.addr = 2001:db8::1; } // }\n"}, ""},
+		{"an interface that is moved before the jail is there", []string{jail, "vnet;\nweb {\n exec.prestart = \"ifconfig epair3 create; \\\n  ifconfig epair3b vnet web\";\n}\n"}, "before there is a jail web"},
+		{"interfaces of jails", []string{jail, "web {\n vnet;\n exec.prestart = \"ifconfig bridge0 addm epair3a up\";\n exec.prestart += \"ifconfig epair3a up\";\n exec.prestop = \"ifconfig epair3b -vnet web\";\n exec.poststart = \"ifconfig e0 vnet web\";\n}\n"}, ""},
+		{"a command of a jail that another one replaces", []string{jail, "web {\n exec.prestart = \"a\";\n exec.prestart = \"b\";\n}\n"}, "which replaces this command"},
+		{"a lost semicolon of jail.conf", []string{jail, "web {\n path = \"/jails/web\"\n vnet.interface = \"e0b\";\n}\n"}, "no semicolon ends the statement before vnet.interface"},
+		{"a slip in a parameter of jail.conf", []string{jail, "web { vnet.interfaces = \"e0b\"; mount.nodevfs; allow.mount; }\n"}, "did you mean vnet.interface"},
+		{"jail.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc jail_enable=YES\ncat > /etc/jail.conf <<EOF\n${NAME} {\n  vnet;\n  ip4.addr = \"${IP}\";\n}\nEOF\n"}, "cannot have ip4.addr"},
 		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -253,5 +285,27 @@ func TestNeedsOfFiles(t *testing.T) {
 	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
 	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
 		t.Errorf("a wrong unit is told once: %v", res.Problems)
+	}
+}
+
+// TestCarriers wants a file of the interface that another one is on.
+func TestCarriers(t *testing.T) {
+	c := load(t)
+	beside := []string{"hostname.vlan10", "hostname.em0", "mygate"}
+	for text, want := range map[string]bool{
+		"# parent em1\nvnetid 10 parent em1\ninet 192.0.2.1/24\n": true,
+		"inet 192.0.2.1/24 vnetid 10 parent em0\n":                false,
+		"vnetid 10 parent em1\n!ifconfig em1 up\n":                false,
+		"description \"on em1\"\nvnetid 10 parent $p\n":           false,
+	} {
+		in := Input{Path: "/etc/hostname.vlan10", Text: text, Beside: beside}
+		res := Run(c, []Input{in}, Options{System: catalog.OpenBSD})
+		if found := len(res.Problems) == 1 && res.Problems[0].Code == "needs"; found != want {
+			t.Errorf("%q: %v", text, brief(res))
+		}
+		in.Beside = beside[:1]
+		if res := Run(c, []Input{in}, Options{System: catalog.OpenBSD}); len(res.Problems) > 0 {
+			t.Errorf("alone, %q: %v", text, brief(res))
+		}
 	}
 }

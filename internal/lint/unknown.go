@@ -25,7 +25,7 @@ var listed = []struct {
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
 	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
-	{catalog.FreeBSD, "hw.igb.", 9},
+	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8},
 	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1},
 	{catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
@@ -35,6 +35,7 @@ var listed = []struct {
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
 	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
+	"net.pf.share_", // OPNsense's own
 	// What is no socket buffer, mbuf or System V object was not taken from the source.
 	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.",
 	// Of kernel TLS only what can be set was.
@@ -90,12 +91,26 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
 		return []finding{{code: "unknown-key", severity: Warning, message: e.Name +
 			" is not a setting but the name of a group of settings",
-			because: "Only its members can be set, such as " + k.names[at] + "."}}
+			because: "Only its members can be set, such as " + k.memberOf(at, e.Name+".") + "."}}
 	}
 	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
 		return []finding{*f}
 	}
 	return k.absent(e)
+}
+
+// memberOf is the member of a group that stands for it: the switch, where it has one. The members begin at a place in
+// the names.
+func (k *checker) memberOf(at int, group string) string {
+	for _, name := range k.names[at:] {
+		if !strings.HasPrefix(name, group) {
+			break
+		}
+		if strings.HasSuffix(name, "enable") {
+			return name
+		}
+	}
+	return k.names[at]
 }
 
 // absent judges a sysctl that the catalog does not have by what it has of its subtree
@@ -359,8 +374,11 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if ours != theirs && withoutDigits(ours) == withoutDigits(theirs) && k.covers(name) == "" {
 		return "", false // settings that differ in a number are others
 	}
-	return found[0], edits == 1
+	return found[0], edits == 1 || bare(name) == bare(found[0])
 }
+
+// bare is a name without what people leave out or add when they write it from memory.
+func bare(name string) string { return strings.TrimSuffix(strings.ReplaceAll(name, "_", ""), "s") }
 
 // meant reports whether a known name can be what an unknown one stands for: one that
 // the release has and that can be set, and none of another driver.

@@ -1,0 +1,57 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// carrierWords are the words of hostname.if before the interface that carries this one's packets.
+var carrierWords = []string{"parent", "vlandev", "carpdev", "trunkport", "pppoedev"}
+
+// judgeCarriers reports an interface of OpenBSD on another one for which its folder has no file, so that nothing brings
+// that one up. A folder without other files of the kind is none of a host.
+func (k *checker) judgeCarriers(files []*source) {
+	for _, f := range files {
+		others := slices.ContainsFunc(f.beside, func(name string) bool {
+			return strings.HasPrefix(name, "hostname.") && name != path.Base(f.path)
+		})
+		if k.system != catalog.OpenBSD || f.kind != conffile.HostnameIf || !others {
+			continue
+		}
+		start := 0
+		for i, line := range strings.SplitAfter(f.text, "\n") {
+			k.carrier(f, i+1, start, line)
+			start += len(line)
+		}
+	}
+}
+
+// carrier judges the line of a file of that number, which begins at start.
+func (k *checker) carrier(f *source, number, start int, line string) {
+	text := strings.TrimSpace(line)
+	if text == "" || text[0] == '#' || text[0] == '!' {
+		return
+	}
+	words := strings.Fields(text)
+	for i := 0; i+1 < len(words); i++ {
+		name := words[i+1]
+		driver := strings.TrimRight(name, "0123456789")
+		if !slices.Contains(carrierWords, words[i]) || driver == name || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" ||
+			slices.Contains(f.beside, "hostname."+name) || strings.Contains(f.text, "ifconfig "+name) {
+			continue
+		}
+		at := start + strings.Index(line, name)
+		k.open(f)
+		k.report(conffile.Entry{Line: number, KeySpan: conffile.Span{Start: at, End: at + len(name)}}, finding{code: "needs",
+			severity: Warning, sources: []string{"hostname.if(5)", "vlan(4)", "trunk(4)", "pppoe(4)"},
+			message: fmt.Sprintf("nothing brings %s up: there is no hostname.%s beside this file", name, name),
+			because: "netstart configures the interfaces that have a file; one with the word up in it is enough for an interface that " +
+				"only carries others."})
+		return
+	}
+}
