@@ -59,7 +59,8 @@ func checkForm(r *Record, report reporter) {
 	}
 	oneOf(report, "kind", string(r.Kind), string(Runtime), string(Boot), string(Both), string(ReadOnly), string(Unknown))
 	oneOf(report, "scope", string(r.Scope), string(ScopeHost), string(ScopeNetns), string(ScopeVnet),
-		string(ScopeInterface), string(ScopeRoute), string(ScopeUnknown))
+		string(ScopeInterface), string(ScopeRoute), string(ScopeUserns), string(ScopeIPC), string(ScopeUTS),
+		string(ScopeUnknown))
 	oneOf(report, "type", string(r.Type), string(TypeBool), string(TypeInt), string(TypeUint), string(TypeTriple),
 		string(TypeList), string(TypeEnum), string(TypeBitmask), string(TypeString), string(TypeOpaque))
 	oneOf(report, "undo", r.Undo, "", "restore", "reboot", "none")

@@ -366,6 +366,12 @@ func scopeWords(r *catalog.Record) string {
 		return ", for the whole machine"
 	case catalog.ScopeNetns:
 		return ", in one network namespace"
+	case catalog.ScopeUserns:
+		return ", in one user namespace"
+	case catalog.ScopeIPC:
+		return ", in one IPC namespace"
+	case catalog.ScopeUTS:
+		return ", in one UTS namespace, such as a container's"
 	case catalog.ScopeVnet:
 		return ", in one virtual network stack (vnet)"
 	case catalog.ScopeInterface:
