@@ -134,10 +134,23 @@ func form(r *catalog.Record) string {
 		}
 		return s
 	}
-	if r.Unit != "" {
-		s += ", in " + r.Unit
+	return unitWords(s, r.Unit) + rangeWords(r.Range)
+}
+
+// unitWords adds to the form of a setting what its numbers count.
+func unitWords(form, unit string) string {
+	whole := map[string]string{"port": "a port number", "gid": "a group ID", "uid": "a user ID",
+		"processor": "a processor number", "1/s": "a number per second"}[unit]
+	spelled := map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[unit]
+	switch {
+	case unit == "":
+		return form
+	case whole != "":
+		return whole
+	case unit[0] >= '0' && unit[0] <= '9': // 10 ms, 1/256
+		return form + ", in units of " + unit
 	}
-	return s + rangeWords(r.Range)
+	return form + ", in " + cmp.Or(spelled, unit)
 }
 
 // rangeWords says between which ends numbers are accepted, newest version first.
