@@ -140,7 +140,8 @@ func form(r *catalog.Record) string {
 // unitWords adds to the form of a setting what its numbers count.
 func unitWords(form, unit string) string {
 	whole := map[string]string{"port": "a port number", "gid": "a group ID", "uid": "a user ID",
-		"processor": "a processor number", "1/s": "a number per second"}[unit]
+		"processor": "a processor number", "1/s": "a number per second", "cpu list": "a list of CPUs, such as 0-3",
+		"cpu mask": "a mask of CPUs, in hexadecimal"}[unit]
 	spelled := map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[unit]
 	switch {
 	case unit == "":
