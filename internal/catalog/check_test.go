@@ -57,9 +57,13 @@ func checkForm(r *Record, report reporter) {
 	if !namePattern.MatchString(r.Name) {
 		report("name is not well formed")
 	}
+	if strings.HasSuffix(r.Unit, "seconds") {
+		report("the unit %s is written s, ms or us, as lint knows it", r.Unit)
+	}
 	oneOf(report, "kind", string(r.Kind), string(Runtime), string(Boot), string(Both), string(ReadOnly), string(Unknown))
 	oneOf(report, "scope", string(r.Scope), string(ScopeHost), string(ScopeNetns), string(ScopeVnet),
-		string(ScopeInterface), string(ScopeRoute), string(ScopeUnknown))
+		string(ScopeInterface), string(ScopeRoute), string(ScopeUserns), string(ScopeIPC), string(ScopeUTS),
+		string(ScopeUnknown))
 	oneOf(report, "type", string(r.Type), string(TypeBool), string(TypeInt), string(TypeUint), string(TypeTriple),
 		string(TypeList), string(TypeEnum), string(TypeBitmask), string(TypeString), string(TypeOpaque))
 	oneOf(report, "undo", r.Undo, "", "restore", "reboot", "none")

@@ -40,6 +40,9 @@ type Scope string
 const (
 	ScopeHost      Scope = "host"      // the whole machine
 	ScopeNetns     Scope = "netns"     // one Linux network namespace
+	ScopeUserns    Scope = "userns"    // one Linux user namespace
+	ScopeIPC       Scope = "ipcns"     // one Linux IPC namespace
+	ScopeUTS       Scope = "utsns"     // one Linux UTS namespace
 	ScopeVnet      Scope = "vnet"      // one FreeBSD virtual network stack
 	ScopeInterface Scope = "interface" // one network interface
 	ScopeRoute     Scope = "route"     // one route

@@ -265,6 +265,8 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 		return "no default route is known"
 	case m.Namespace && rec.Scope == catalog.ScopeHost:
 		return "it governs the whole machine, not this namespace"
+	case m.Namespace && slices.Contains([]catalog.Scope{catalog.ScopeUserns, catalog.ScopeIPC, catalog.ScopeUTS}, rec.Scope):
+		return "it belongs to a namespace of another kind"
 	}
 	return ""
 }

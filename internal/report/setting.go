@@ -134,10 +134,24 @@ func form(r *catalog.Record) string {
 		}
 		return s
 	}
-	if r.Unit != "" {
-		s += ", in " + r.Unit
+	return unitWords(s, r.Unit) + rangeWords(r.Range)
+}
+
+// unitWords adds to the form of a setting what its numbers count.
+func unitWords(form, unit string) string {
+	whole := map[string]string{"port": "a port number", "gid": "a group ID", "uid": "a user ID",
+		"processor": "a processor number", "1/s": "a number per second", "cpu list": "a list of CPUs, such as 0-3",
+		"cpu mask": "a mask of CPUs, in hexadecimal"}[unit]
+	spelled := map[string]string{"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[unit]
+	switch {
+	case unit == "":
+		return form
+	case whole != "":
+		return whole
+	case unit[0] >= '0' && unit[0] <= '9': // 10 ms, 1/256
+		return form + ", in units of " + unit
 	}
-	return s + rangeWords(r.Range)
+	return form + ", in " + cmp.Or(spelled, unit)
 }
 
 // rangeWords says between which ends numbers are accepted, newest version first.
@@ -366,6 +380,12 @@ func scopeWords(r *catalog.Record) string {
 		return ", for the whole machine"
 	case catalog.ScopeNetns:
 		return ", in one network namespace"
+	case catalog.ScopeUserns:
+		return ", in one user namespace"
+	case catalog.ScopeIPC:
+		return ", in one IPC namespace"
+	case catalog.ScopeUTS:
+		return ", in one UTS namespace, such as a container's"
 	case catalog.ScopeVnet:
 		return ", in one virtual network stack (vnet)"
 	case catalog.ScopeInterface:

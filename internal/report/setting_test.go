@@ -28,6 +28,12 @@ func TestFormAndScope(t *testing.T) {
 			", for the whole machine"},
 		{catalog.Record{Name: "/sys/block/*/queue/nr_requests", Type: catalog.TypeInt, Unit: "requests",
 			Range: &catalog.Range{Min: &one}}, "a number, in requests, at least 1", ", for one device"},
+		{catalog.Record{Name: "net.inet.tcp.keepidle", Type: catalog.TypeInt, Unit: "ms", Range: &catalog.Range{Min: &one}},
+			"a number, in milliseconds, at least 1", ", for the whole machine"},
+		{catalog.Record{Name: "net.inet.ip.portfirst", Type: catalog.TypeUint, Unit: "port"}, "a port number",
+			", for the whole machine"},
+		{catalog.Record{Name: "hw.ixl.rx_itr", Type: catalog.TypeInt, Unit: "2 us"}, "a number, in units of 2 us",
+			", for the whole machine"},
 	} {
 		c.record.Scope = catalog.ScopeHost
 		if got := form(&c.record); got != c.form {
