@@ -12,8 +12,7 @@ func conntrackDrops() Rule {
 	return Rule{
 		ID: "conntrack-drops", Title: "Connection tracking dropped packets", Systems: onLinux(),
 		Needs: []string{"conntrack statistics|conntrack"}, Severity: Warning,
-		Because: "A packet whose entry cannot be created is dropped: the table was full, or two " +
-			"packets of one connection raced.",
+		Because: "A packet whose entry cannot be created is dropped: the table was full, or two packets of one connection raced.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "nf_conntrack.drop", "nf_conntrack.early_drop", "nf_conntrack.insert_failed")
 			if len(found) == 0 {
@@ -30,8 +29,8 @@ func conntrackDrops() Rule {
 			if known && limited && float64(now) < 0.8*float64(most) && 2*raced >= total(in.Facts, "nf_conntrack.drop") {
 				out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
 				out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
-				return do("packets of one connection raced for its entry, or two connections for one port of the NAT: give NAT "+
-					"all ports at random (--random-fully), let a local cache answer DNS, or use TCP for it", out)
+				return do("packets of one connection raced for its entry, or two connections for one NAT port: use --random-fully "+
+					"for NAT, and for DNS a local cache or TCP", out)
 			}
 			out[0].Fix = []Fix{{Setting: "net.netfilter.nf_conntrack_max"}}
 			return out
