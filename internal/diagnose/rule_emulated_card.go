@@ -13,8 +13,8 @@ func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
 		Needs: []string{"linux:driver *|lspci", "freebsd:messages", "openbsd:messages"},
-		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
-			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
+		Because: "Every register access of an emulated card causes an exit to the hypervisor; a paravirtual card (virtio, " +
+			"vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
 			if in.Facts.System != "linux" {
 				return emulatedOnBSD(in.Facts)
@@ -24,8 +24,9 @@ func emulatedCard() Rule {
 				n := &in.Facts.NICs[i]
 				down := !n.Up && !n.StateUnknown && n.MTU > 0
 				if !down && (virtual || virtualAddress.MatchString(n.MAC)) && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
-					out = append(out, do("give the virtual machine a paravirtual card",
-						one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
+					out = append(out, do("use a paravirtual card in the virtual machine's configuration (virtio, vmxnet3)",
+						one(n.Name, []facts.Source{n.Shown["driver"]}, "it is an emulated card (driver %s) in "+
+							"a virtual machine", n.Driver))...)
 				}
 			}
 			return out
@@ -46,8 +47,8 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 		return nil
 	}
 	card := imitatedCard.FindStringSubmatch(lines[0].Text)
-	return do("give the virtual machine a paravirtual card (virtio: vtnet, vio; VMware: vmxnet3)",
-		one(card[1], lines, "it is an imitation of an old card (%s) in a virtual machine", card[2]))
+	return do("use a paravirtual card in the virtual machine's configuration (virtio: vtnet, vio; VMware: vmxnet3)",
+		one(card[1], lines, "it is an emulated card (%s) in a virtual machine", card[2]))
 }
 
 // virtualMachine reports whether a processor, the kernel's log or the list of devices is of a virtual machine.

@@ -9,7 +9,7 @@ import (
 func receiveLimited() Rule {
 	r := limitedBy("receive-window-limited", "Connections wait for the receiver's window", "rwnd_limited",
 		"the peer's window was full")
-	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its " +
+	r.Because = "The peer advertises less than a bandwidth-delay product: its buffer is too small for the path, or its " +
 		"program reads too slowly."
 	limited := r.Check
 	r.Check = func(in Input) []Finding {
@@ -19,7 +19,8 @@ func receiveLimited() Rule {
 		if unscaled(in) != nil {
 			return nil // no buffer of the receiver's helps: window-scaling-missing says it
 		}
-		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly",
+		return do("on the receiver: raise the maximum receive buffer (Linux: net.ipv4.tcp_rmem; FreeBSD: "+
+			"net.inet.tcp.recvbuf_max), or find out why its program reads slowly",
 			limited(in))
 	}
 	r.Fires = flowExample("busy:9000ms rwnd_limited:7000ms(77.8%)")
@@ -30,10 +31,10 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
+		ID: "peer-does-not-read", Title: "A peer's program does not read its data", Systems: onLinux(),
 		Needs: []string{"flows|handshakes"}, Severity: Warning,
-		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
-			"neither buffers nor the network change that.",
+		Because: "The peer's receive buffer is full: its program reads too slowly or is stuck. Neither buffers nor the " +
+			"network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
 		Check:   func(in Input) []Finding { return closedWindows(in.Facts) },
 		Fires:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:2300 notsent:262144"),
@@ -61,8 +62,8 @@ func closedWindows(f *facts.Facts) []Finding {
 		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
-		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
-			"s: its window is closed",
+		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is in flight and nothing was sent for %.3g s: its "+
+			"window is closed",
 			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
 }
 
@@ -78,7 +79,7 @@ func zeroWindows(f *facts.Facts) []Finding {
 		return nil
 	}
 	return do("find out why the program on "+worst.From+" does not read", one(worst.From, []facts.Source{worst.ClosedLine},
-		"it told %s %d times that its window is closed", worst.To, worst.Closed))
+		"it sent a zero window to %s %d times", worst.To, worst.Closed))
 }
 
 // sendLimited finds connections that wait for this host's send buffer.
@@ -86,7 +87,7 @@ func sendLimited() Rule {
 	r := limitedBy("send-buffer-limited", "Connections wait for the send buffer", "sndbuf_limited",
 		"the send buffer was full")
 	r.Settings = []string{"net.ipv4.tcp_wmem"}
-	r.Because = "The send buffer holds less than the path could have in flight."
+	r.Because = "The send buffer is smaller than the bandwidth-delay product of the path."
 	r.Fires = flowExample("busy:9000ms sndbuf_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms")
 	return r
@@ -97,7 +98,7 @@ func sendLimited() Rule {
 func limitedBy(id, title, field, what string) Rule {
 	return Rule{
 		ID: id, Title: title, Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
-		Confirm: "ss -ti again: the share keeps growing while data flows.",
+		Confirm: "ss -ti, repeated: the share keeps growing while data flows.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -118,7 +119,7 @@ func limitedBy(id, title, field, what string) Rule {
 				100*worst.Values[field], worst.Values["busy"]/1000)
 			if linkFull().Check(in) != nil {
 				found = with(Info, found)
-				found[0].Summary += "; the link is full, so a larger window would only wait in its queue"
+				found[0].Summary += "; the link is full, so a larger window would only lengthen its queue"
 			}
 			return found
 		},
