@@ -5,8 +5,8 @@ func reordering() Rule {
 	return Rule{
 		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(),
 		Needs: []string{"counters", "protocols"}, Severity: Info,
-		Because: "A reordered segment looks like a lost one until the sender has detected the reordering; " +
-			"it costs retransmissions and halved windows.",
+		Because: "A reordered segment looks lost until the sender detects the reordering; this costs retransmissions and " +
+			"window reductions.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder")
@@ -18,8 +18,8 @@ func reordering() Rule {
 			if sent < 10000 || float64(all) < 1e-4*float64(sent) {
 				return nil
 			}
-			return do("look for load balancing by packet instead of by flow (bonds in round-robin, several links) on the path",
-				one("tcp", sources(found), "%d times the sender found reordering in %d segments sent", all, sent))
+			return do("check the path for per-packet instead of per-flow load balancing (balance-rr bonds, parallel links)",
+				one("tcp", sources(found), "the sender detected reordering %d times in %d segments sent", all, sent))
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9000 100\n",
 			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),

@@ -8,16 +8,15 @@ import (
 // reversePath finds packets that came in through an interface through which the answer would not leave.
 func reversePath() Rule {
 	return Rule{
-		ID: "reverse-path", Title: "Packets were dropped since answers leave by another interface",
+		ID: "reverse-path", Title: "The reverse path filter dropped packets (asymmetric routing)",
 		Systems: onLinux(), Needs: []string{"counters|messages"}, Severity: Warning,
 		Settings: []string{"net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter"},
-		Because: "The reverse path filter (ip-sysctl, rp_filter) drops what arrives on an interface that is not the way back to " +
-			"its sender: with several uplinks, tunnels or asymmetric routes that is wanted traffic. Packets with addresses that " +
-			"cannot be on that network are dropped rightly.",
-		Confirm: "The counter TcpExtIPReversePathFilter grows while it fails; ip route get SENDER shows another interface.",
+		Because: "rp_filter drops packets that arrive on an interface other than the route back to their source: with several " +
+			"uplinks, tunnels or asymmetric routes that is legitimate traffic. Spoofed source addresses are dropped rightly.",
+		Confirm: "The counter TcpExtIPReversePathFilter grows while it fails; ip route get SENDER shows a different interface.",
 		Check: func(in Input) []Finding {
-			const loose = "loose mode: sysctl -w net.ipv4.conf.all.rp_filter=2; or a rule and a table per uplink (ip rule add from " +
-				"ADDRESS table N), so that answers leave as the question came"
+			const loose = "use loose mode (sysctl -w net.ipv4.conf.all.rp_filter=2), or policy routing with a table per uplink " +
+				"(ip rule add from ADDRESS table N), so that replies leave through the interface on which the request arrived"
 			f := in.Facts
 			dropped := counters(f, "TcpExt.IPReversePathFilter")
 			lines, n := logLines(f, func(line string) bool {
@@ -36,8 +35,8 @@ func reversePath() Rule {
 				return nil
 			}
 			m := martian.FindStringSubmatch(lines[0].Text)
-			return decisive(with(Info, do(loose, one(m[3], lines, "packets from %s to %s came in there, which is not the way to "+
-				"%[1]s (%[3]s)", m[2], m[1], counted(n, "message")))))
+			return decisive(with(Info, do(loose, one(m[3], lines, "packets from %s to %s arrived there, but the route to %[1]s "+
+				"uses another interface (%[3]s)", m[2], m[1], counted(n, "message")))))
 		},
 		Fires: linuxExample("nstat -az", "TcpExtIPReversePathFilter 553120 0.0\n"),
 		Quiet: linuxExample("nstat -az", "TcpExtIPReversePathFilter 0 0.0\n"),

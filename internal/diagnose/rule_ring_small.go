@@ -11,7 +11,7 @@ func ringSmall() Rule {
 	return Rule{
 		ID: "ring-below-maximum", Title: "The receive ring is below its maximum and packets are dropped",
 		Systems: onLinux(), Needs: []string{"rings *"}, Severity: Warning,
-		Because: "A longer ring holds longer bursts while the host is busy elsewhere.",
+		Because: "A longer ring absorbs longer bursts while the host is busy.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
