@@ -268,11 +268,14 @@ func (d Diagnosis) unreadWords() string {
 	for _, u := range d.Unread {
 		lines += max(1, u.Lines)
 		name := cmp.Or(u.Command, u.Words)
-		if len(what) < 3 && !slices.Contains(what, name) {
+		if name != "" && len(what) < 3 && !slices.Contains(what, name) {
 			what = append(what, name)
 		}
 	}
-	said := counted(lines, "line") + " not understood: " + strings.Join(what, "; ")
+	said := counted(lines, "line") + " not understood"
+	if len(what) > 0 {
+		said += ": " + strings.Join(what, "; ")
+	}
 	if more := len(d.Unread) - len(what); more > 0 {
 		said += fmt.Sprintf(" and %d more", more)
 	}

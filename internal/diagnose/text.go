@@ -59,7 +59,7 @@ func (d Diagnosis) unread(b *strings.Builder, all bool) {
 		return
 	}
 	if !all {
-		wrap(b, "\nnot understood: ", "  ", d.unreadWords()+" (--all)")
+		wrap(b, "\n", "  ", d.unreadWords()+" (--all)")
 		return
 	}
 	b.WriteString("\nnot understood:\n")
