@@ -273,9 +273,10 @@ func (d Diagnosis) unreadWords() string {
 		}
 	}
 	said := counted(lines, "line") + " not understood"
-	if len(what) > 0 {
-		said += ": " + strings.Join(what, "; ")
+	if len(what) == 0 {
+		return said
 	}
+	said += ": " + strings.Join(what, "; ")
 	if more := len(d.Unread) - len(what); more > 0 {
 		said += fmt.Sprintf(" and %d more", more)
 	}

@@ -42,9 +42,9 @@ func roughPath(f *facts.Facts) (path netpath.Path, from string) {
 	path.MTU = 1500
 	rtt, how := longestRTT(f)
 	if f.Told.RTT > 0 {
-		rtt, how = f.Told.RTT, "as the text says"
+		rtt, how = f.Told.RTT, "given in the text"
 	}
-	linkOf := "as the text says"
+	linkOf := "given in the text"
 	path.Rate, path.RTT = f.Told.Rate, rtt
 	if out := f.Outlet(); path.Rate == 0 && out != nil && out.Up {
 		path.Rate, path.MTU, linkOf = out.Speed, max(out.MTU, 1500), "the link speed of "+out.Name
@@ -77,7 +77,7 @@ func ToldPath(f *facts.Facts) (path netpath.Path, how string) {
 	if f.Told.RTT == 0 {
 		where += ", RTT: measured"
 	}
-	return path, "as the text says (" + where + ")"
+	return path, "given in the text (" + where + ")"
 }
 
 // longestRTT is the longest of the mean round trips of ping; without it that of a connection without a queue.

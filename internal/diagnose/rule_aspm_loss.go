@@ -10,7 +10,7 @@ import (
 // aspmLoss finds cards that lose packets while their slot may sleep.
 func aspmLoss() Rule {
 	return Rule{
-		ID: "aspm-loss", Title: "A card drops packets while ASPM is enabled on its PCI Express link", Severity: Warning,
+		ID: "aspm-loss", Title: "A card drops packets while its PCI Express link uses ASPM", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"lspci"},
 		Because: "Waking the link from L1 takes tens of microseconds, and longer on faulty cards. Cards with small buffers " +
 			"drop what arrives meanwhile.",

@@ -39,8 +39,8 @@ func coreSaturated() Rule {
 				if p.Idle+p.Nice > 0.05 {
 					s = Warning // its bursts are lost already, its mean is not the limit yet
 				}
-				out = append(out, with(s, do("spread the queues' interrupts over the cores: more queues (Linux: ethtool -L NAME " +
-					"combined N; FreeBSD, of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in /boot/loader.conf), " +
+				out = append(out, with(s, do("spread the queues' interrupts over the cores: more queues (Linux: ethtool -L NAME "+
+					"combined N; FreeBSD, of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in /boot/loader.conf), "+
 					"irqbalance or RPS (Linux)",
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
 						"%.0f%% of its time %s %s", 100*busy, where, others)))...)

@@ -7,7 +7,7 @@ import (
 // cpuIdle finds energy saving of the processor on a latency role.
 func cpuIdle() Rule {
 	return Rule{
-		ID: "cpu-power-latency", Title: "Deep idle states or low CPU frequencies are allowed on a latency-sensitive host",
+		ID: "cpu-power-latency", Title: "Deep idle states or low frequencies on a latency-sensitive host",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:system files", "freebsd:settings"}, Severity: Info,
 		Because: "Waking from a deep idle state, or running at a low frequency, adds tens to hundreds of microseconds to each " +
 			"reply.",

@@ -46,7 +46,7 @@ func cpuSaturated() Rule {
 			if idle/all > 0.1 {
 				severity = Warning
 			}
-			return with(severity, do("reduce the cost per packet: interrupt rate (Linux: ethtool -C NAME adaptive-rx on), " +
+			return with(severity, do("reduce the cost per packet: interrupt rate (Linux: ethtool -C NAME adaptive-rx on), "+
 				"firewall rules, number of queues",
 				one("processor", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,

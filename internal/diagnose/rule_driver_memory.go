@@ -27,7 +27,7 @@ func driverMemory() Rule {
 				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, plus what sockets " +
 					"need"}, {Setting: "kern.ipc.nmbjumbop", Formula: "the same, if the MTU is above 2048"}}
 			} else {
-				found = do("raise the cluster limit, or use fewer queues or shorter rings (of ix0: dev.ix.0.iflib.override_nrxqs, " +
+				found = do("raise the cluster limit, or use fewer queues or shorter rings (of ix0: dev.ix.0.iflib.override_nrxqs, "+
 					"override_nrxds in /boot/loader.conf)", found)
 			}
 			return found

@@ -125,7 +125,7 @@ var redirected = regexp.MustCompile(`(?i)from (\S+) .*redirect (?:host|network)\
 // neighbourSilent finds addresses of an attached network that do not answer.
 func neighbourSilent() Rule {
 	return Rule{
-		ID: "neighbour-silent", Title: "A host on the local network does not answer ARP or neighbour discovery",
+		ID: "neighbour-silent", Title: "A local host does not answer ARP or neighbour discovery",
 		Needs:    []string{"linux:round trips|neighbours", "freebsd:round trips", "openbsd:round trips"},
 		Severity: Warning,
 		Because: "The sender, or the last router, got no answer to its ARP request or neighbour solicitation: the host is " +

@@ -50,7 +50,7 @@ func windowBelowPath() Rule {
 					end.what, units.Rate(end.ceiling.Value), units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
 				found[0].Fix = []Fix{fix}
 				if in.PathFrom != "" {
-					found[0].Summary += "; path taken from: " + in.PathFrom
+					found[0].Summary += "; this path is " + in.PathFrom
 				}
 				if end.ceiling.Value < 0.2*want {
 					found = with(Critical, found)

@@ -64,8 +64,8 @@ func ReadEach(data []byte) ([]Posted, error) {
 var errNoSystem = errors.New("the operating system is unknown; add the output of uname -a")
 
 // ErrNoOutputs is returned for texts in which no output is known.
-var ErrNoOutputs = errors.New("it contains no known command output; expected is a capture, a sosreport, files named " +
-	"like netstat_-m.txt, or a session with its prompts")
+var ErrNoOutputs = errors.New("no known command output in it; expected a capture, a sosreport, files named like " +
+	"netstat_-m.txt, or a session with its prompts")
 
 // Posted are the outputs of one host.
 type Posted struct {
