@@ -10,13 +10,16 @@ func reversePath() Rule {
 	return Rule{
 		ID: "reverse-path", Title: "The reverse path filter dropped packets (asymmetric routing)",
 		Systems: onLinux(), Needs: []string{"counters|messages"}, Severity: Warning,
-		Settings: []string{"net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter"},
+		Settings: []string{"net.ipv4.conf.all.rp_filter"},
 		Because: "rp_filter drops packets that arrive on an interface other than the route back to their source: with several " +
 			"uplinks, tunnels or asymmetric routes that is legitimate traffic. Spoofed source addresses are dropped rightly.",
 		Confirm: "The counter TcpExtIPReversePathFilter grows while it fails; ip route get SENDER shows a different interface.",
 		Check: func(in Input) []Finding {
-			const loose = "use loose mode (sysctl -w net.ipv4.conf.all.rp_filter=2), or policy routing with a table per uplink " +
-				"(ip rule add from ADDRESS table N), so that replies leave through the interface on which the request arrived"
+			const routed = "or keep it strict and use policy routing with a table per uplink (ip rule add from ADDRESS table N), " +
+				"so that replies leave through the interface on which the request arrived"
+			loosely := func(found []Finding) []Finding {
+				return do(routed, withFix(Fix{Setting: "net.ipv4.conf.all.rp_filter", Value: "2"}, found))
+			}
 			f := in.Facts
 			dropped := counters(f, "TcpExt.IPReversePathFilter")
 			lines, n := logLines(f, func(line string) bool {
@@ -28,14 +31,14 @@ func reversePath() Rule {
 				if mode, src, ok := setting(f, "net.ipv4.conf.all.rp_filter"); ok && mode != 0 {
 					evidence = append(evidence, src)
 				}
-				return decisive(with(graded(dropped[0], total(f, "Ip.InReceives"), Warning), do(loose, one("ip", evidence,
+				return decisive(with(graded(dropped[0], total(f, "Ip.InReceives"), Warning), loosely(one("ip", evidence,
 					"the reverse path filter dropped %d packets", dropped[0].Value))))
 			}
 			if n == 0 {
 				return nil
 			}
 			m := martian.FindStringSubmatch(lines[0].Text)
-			return decisive(with(Info, do(loose, one(m[3], lines, "packets from %s to %s arrived there, but the route to %[1]s "+
+			return decisive(with(Info, loosely(one(m[3], lines, "packets from %s to %s arrived there, but the route to %[1]s "+
 				"uses another interface (%[3]s)", m[2], m[1], counted(n, "message")))))
 		},
 		Fires: linuxExample("nstat -az", "TcpExtIPReversePathFilter 553120 0.0\n"),
