@@ -139,7 +139,7 @@ func (d Diagnosis) verdict() string {
 	said += tested(d.Facts)
 	b, known := Binding(d.Ceilings)
 	if !known {
-		said += "; the limit of the rate is unknown"
+		said += "; the bottleneck is unknown"
 	} else {
 		said += fmt.Sprintf("; the lowest known limit is %s at %s", limitWords(b), rate(b.Value)) + d.afterLimit(b)
 	}

@@ -56,7 +56,7 @@ func lossyGateway(f *facts.Facts) []Finding {
 			"of " + down + " going down: if it leads to the gateway, fix that link first (cable, " +
 			"port, device at the other end)"
 	}
-	found := do(next, one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line")))
+	found := do(next, one("gateway "+address, lines, "%s (alarms: %s)", said, counted(n, "line")))
 	if address == silent {
 		found[0].Because = "While probes get no answer, the firewall considers the gateway down: it may kill states or fail " +
 			"over to another gateway."
@@ -93,7 +93,7 @@ func slowGateway(f *facts.Facts) []Finding {
 	}
 	return with(s, do("ping it while the link is idle and while it is loaded: if only load makes it slow, shape to about "+
 		"95% of the link rate (FQ-CoDel); otherwise check the line",
-		one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line"))))
+		one("gateway "+address, lines, "%s (alarms: %s)", said, counted(n, "line"))))
 }
 
 // gatewayState is what the monitor of a firewall's gateways says of one of them.

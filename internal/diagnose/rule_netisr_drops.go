@@ -46,7 +46,7 @@ func longerNetISR(w facts.NetISR) Fix {
 	}
 	if w.Limit > 0 {
 		fix.Value = strconv.Itoa(2 * w.Limit)
-		fix.ValueFor = fmt.Sprintf("a start, twice the present limit of %d", w.Limit)
+		fix.ValueFor = fmt.Sprintf("a starting point: twice the current limit of %d", w.Limit)
 	}
 	return fix
 }

@@ -28,7 +28,7 @@ func pauseFrames() Rule {
 					found := with(graded(c, received(n), Warning), one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s",
 						happened(c)))
 					if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
-						found[0].Summary += fmt.Sprintf("; its receive ring has %d of at most %d descriptors", n.Rings.RX, n.Rings.RXMax)
+						found[0].Summary += fmt.Sprintf("; its receive ring has %d of %d possible descriptors", n.Rings.RX, n.Rings.RXMax)
 						found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
 					}
 					out = append(out, do("check this host's interrupts and cores: it does not drain the receive "+

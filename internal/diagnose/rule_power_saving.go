@@ -27,8 +27,8 @@ func powerSaving() Rule {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name, []facts.Source{in.Facts.Settings[governor].Source, c.Source,
-					n.Shown["ethtool:ring/rx"]}, "the governor is %s, the ring has %d of %d descriptors, and the card "+
-					"dropped packets: %s%s", v, n.Rings.RX, n.Rings.RXMax, happened(c), ofReceived(n, c)))
+					n.Shown["ethtool:ring/rx"]}, "the governor is %s, the ring has %d of %d possible descriptors, and the card dropped "+
+					"packets: %s%s", v, n.Rings.RX, n.Rings.RXMax, happened(c), ofReceived(n, c)))
 				found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)},
 					{Action: "use the performance governor", Command: "cpupower frequency-set -g performance"}}
 				out = append(out, found...)

@@ -24,7 +24,7 @@ func qdiscDrops() Rule {
 						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}
-					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent%s",
+					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "dropped packets: %s, of %d sent%s",
 						happened(q.Dropped), q.Sent.Value, q.together())
 					found[0].Share = lossShare(q.Dropped, q.Sent.Value)
 					switch q.Kind {

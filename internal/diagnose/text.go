@@ -349,7 +349,11 @@ func (f Fix) write(b *strings.Builder) {
 		put(f.Command)
 	}
 	if f.File != "" {
-		put("to make it permanent, in " + f.File + ": " + f.Line)
+		kept := "in " + f.File + ": " + f.Line
+		if f.Command != "" {
+			kept = "to make it permanent, " + kept
+		}
+		put(kept)
 	}
 	if f.Setting != "" && !said {
 		to := "; wirerate explain shows the value"
