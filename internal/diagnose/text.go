@@ -87,7 +87,7 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 		parts[0] = f.System.Title() + ", release unknown"
 	}
 	if f.SystemGuessed {
-		parts[0] = "operating system unknown, read as " + f.System.Title() + "'s"
+		parts[0] = "operating system unknown, read as " + f.System.Title()
 	}
 	if f.Relative != "" {
 		parts[0] = f.Relative + ", read as " + f.System.Title()
