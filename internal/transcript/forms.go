@@ -147,7 +147,7 @@ var looseLines = []looseLine{
 		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog",
 			"PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
-		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|` +
+		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
@@ -402,6 +402,7 @@ var looseBlocks = []struct {
 		[]string{"Ookla", "Testing against"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
+	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local.* R-MBUF`), "netstat -xn -p tcp", []string{"R-MBUF"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
 	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm", []string{"Recv-Q"}},
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
