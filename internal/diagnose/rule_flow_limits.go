@@ -32,7 +32,7 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: []string{"linux", "freebsd"},
+		ID: "peer-does-not-read", Title: "A peer's program does not read its data", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or is stuck. Neither buffers nor the " +
 			"network change that.",
