@@ -47,7 +47,7 @@ func roughPath(f *facts.Facts) (path netpath.Path, from string) {
 	linkOf := "given in the text"
 	path.Rate, path.RTT = f.Told.Rate, rtt
 	if out := f.Outlet(); path.Rate == 0 && out != nil && out.Up {
-		path.Rate, path.MTU, linkOf = out.Speed, max(out.MTU, 1500), "the link speed of "+out.Name
+		path.Rate, path.MTU, linkOf = out.Speed, max(out.MTU, 1500), "the link of "+out.Name
 	}
 	if path.Rate == 0 || rtt <= 0 {
 		return netpath.Path{}, ""
