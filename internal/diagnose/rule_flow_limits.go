@@ -77,7 +77,7 @@ func persisting(f *facts.Facts) []Finding {
 	for _, fl := range f.Flows {
 		if fl.Values["persist"] > 0 && fl.SendQ > 0 && !loopback(&fl) {
 			return do("find out why the program on "+fl.Peer+" does not read", one(fl.Peer, []facts.Source{fl.Source},
-				"%s wait for %s, and the persist timer runs: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
+				"%s wait for %s, and the persist timer is running: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
 		}
 	}
 	return nil

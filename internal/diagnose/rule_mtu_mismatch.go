@@ -105,9 +105,10 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := with(Info, do("set the container network's MTU to that of "+out.Name+", or lower if it is encapsulated in a "+
-		"tunnel", one(first.Name, append(sample(evidence), out.Source),
-		"its MTU is %d, but %s, through which its packets leave, has %d", first.MTU, out.Name, out.MTU)))
+	found := decisive(with(Info, do("set the container network's MTU to "+
+		"that of "+out.Name+", or lower if it is encapsulated "+
+		"in a tunnel", one(first.Name, append(sample(evidence), out.Source),
+		"its MTU is %d, but %s, through which its packets leave, has %d", first.MTU, out.Name, out.MTU))))
 	found[0].Because = "Full-sized packets have to be fragmented, or depend on an ICMP message; the MSS advertised for the " +
 		"other direction is too large as well."
 	return found
