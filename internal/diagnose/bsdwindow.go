@@ -31,11 +31,11 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 	}
 	if adjusted := units.Bytes(float64(most) * 2048 / 2304); adjusted < b.cap {
 		b.setting, b.cap, b.share = "kern.ipc.maxsockbuf", units.Bytes(most), 2048.0/2304
-		b.why = "mbufs take 256 of each 2304 bytes"
+		b.why = "mbuf overhead is 256 of every 2304 bytes"
 		if reached, ok := lastStep(f, automatic, adjusted); ok {
 			b.share = float64(reached) / float64(most)
-			b.why = fmt.Sprintf("the buffer grows by half at a time, and the step beyond %s, which "+
-				"mbufs leave of it, is refused", adjusted)
+			b.why = fmt.Sprintf("the buffer grows by half at a time, and the step beyond %s (what mbuf overhead leaves) is "+
+				"refused", adjusted)
 		}
 	}
 	return b, nil

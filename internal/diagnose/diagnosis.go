@@ -132,14 +132,14 @@ func (d Diagnosis) verdict() string {
 		}
 		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.said())
 	}
-	said := "no problem was found in what was read"
+	said := "no problem found in what was read"
 	if len(d.Unread) > 0 {
-		said = "no problem was found in the part that was understood; " + d.unreadWords()
+		said = "no problem found in the part that was understood; " + d.unreadWords()
 	}
 	said += tested(d.Facts)
 	b, known := Binding(d.Ceilings)
 	if !known {
-		said += "; what limits the rate is not known"
+		said += "; the bottleneck is unknown"
 	} else {
 		said += fmt.Sprintf("; the lowest known limit is %s at %s", limitWords(b), rate(b.Value)) + d.afterLimit(b)
 	}
@@ -187,12 +187,12 @@ func tested(f *facts.Facts) string {
 		said = "; one stream of a test reached " + rate(at)
 	}
 	if line := filled(best); line > 0 {
-		return said + fmt.Sprintf(", what a link of %s carries", line)
+		return said + fmt.Sprintf(", the full rate of a %s link", line)
 	}
 	if best.Retransmits == 0 {
-		return said + " and lost nothing"
+		return said + " without loss"
 	}
-	return said + " and sent " + percent(againShare(best)) + " again"
+	return said + " and retransmitted " + percent(againShare(best)) + " again"
 }
 
 // testedLine says what a speed test reached.
@@ -200,9 +200,9 @@ func testedLine(f *facts.Facts) string {
 	for _, s := range f.SpeedTests {
 		switch {
 		case s.Down > 0 && s.Up > 0:
-			return fmt.Sprintf("; a speed test received at %s and sent at %s", s.Down, s.Up)
+			return fmt.Sprintf("; a speed test reached %s down and %s up", s.Down, s.Up)
 		case s.Down > 0:
-			return fmt.Sprintf("; a speed test received at %s", s.Down)
+			return fmt.Sprintf("; a speed test reached %s down", s.Down)
 		}
 	}
 	return ""
@@ -244,7 +244,7 @@ func (d Diagnosis) afterLimit(b Ceiling) string {
 	case setting != "":
 		return ""
 	case b.Resource == "loss-response":
-		return ": find where the loss comes from, or use a congestion control that bears it"
+		return ": find the source of the loss, or use a congestion control that tolerates it (BBR)"
 	case b.Resource != "link" && b.Resource != "bus" && b.Resource != "disk":
 		return ""
 	}
@@ -256,9 +256,9 @@ func (d Diagnosis) afterLimit(b Ceiling) string {
 		}
 	}
 	if len(unknown) > 0 {
-		return ", but these are not known and may be lower: " + strings.Join(unknown, ", ")
+		return ", but these are unknown and may be lower: " + strings.Join(unknown, ", ")
 	}
-	return ": no setting raises it, a faster " + b.Resource + " does"
+	return ": no setting raises it, only a faster " + b.Resource + " does"
 }
 
 // unreadWords says which part was not understood.
@@ -268,11 +268,15 @@ func (d Diagnosis) unreadWords() string {
 	for _, u := range d.Unread {
 		lines += max(1, u.Lines)
 		name := cmp.Or(u.Command, u.Words)
-		if len(what) < 3 && !slices.Contains(what, name) {
+		if name != "" && len(what) < 3 && !slices.Contains(what, name) {
 			what = append(what, name)
 		}
 	}
-	said := counted(lines, "line") + " not understood: " + strings.Join(what, "; ")
+	said := counted(lines, "line") + " not understood"
+	if len(what) == 0 {
+		return said
+	}
+	said += ": " + strings.Join(what, "; ")
 	if more := len(d.Unread) - len(what); more > 0 {
 		said += fmt.Sprintf(" and %d more", more)
 	}
@@ -325,13 +329,13 @@ func (d Diagnosis) next() (command, note string) {
 	case cured:
 		return plan, yours
 	case found && !d.Recorded:
-		return watch, "after the change: whether it still grows"
+		return watch, "after the change, to see whether it still grows"
 	case found:
-		return "wirerate inspect HOST --for 5s", "on the live host, after the change: whether it still grows"
+		return "wirerate inspect HOST --for 5s", "on the live host, after the change, to see whether it still grows"
 	case d.Path == nil:
-		return "wirerate inspect " + d.quoted() + " --path " + path, "your path's rate and round trip"
+		return "wirerate inspect " + d.quoted() + " --path " + path, "with your path's rate and round-trip time"
 	case d.Facts.Window == 0 && !d.Recorded:
-		return watch, "while it is slow: counters become rates"
+		return watch, "while it is slow, to turn counters into rates"
 	}
 	return plan, yours
 }

@@ -42,9 +42,9 @@ func roughPath(f *facts.Facts) (path netpath.Path, from string) {
 	path.MTU = 1500
 	rtt, how := longestRTT(f)
 	if f.Told.RTT > 0 {
-		rtt, how = f.Told.RTT, "told by the text"
+		rtt, how = f.Told.RTT, "given in the text"
 	}
-	linkOf := "told by the text"
+	linkOf := "given in the text"
 	path.Rate, path.RTT = f.Told.Rate, rtt
 	if out := f.Outlet(); path.Rate == 0 && out != nil && out.Up {
 		path.Rate, path.MTU, linkOf = out.Speed, max(out.MTU, 1500), "the link of "+out.Name
@@ -70,14 +70,14 @@ func ToldPath(f *facts.Facts) (path netpath.Path, how string) {
 	case f.Told.RateSource.Line == 0:
 		where = "rate: the text"
 	case f.Told.RTT > 0 && f.Told.RTTSource.Line != f.Told.RateSource.Line:
-		where += fmt.Sprintf(", round trip: line %d", f.Told.RTTSource.Line)
+		where += fmt.Sprintf(", RTT: line %d", f.Told.RTTSource.Line)
 	case f.Told.RTT > 0:
 		where = fmt.Sprintf("line %d", f.Told.RateSource.Line)
 	}
 	if f.Told.RTT == 0 {
-		where += ", round trip: measured"
+		where += ", RTT: measured"
 	}
-	return path, "told by the text (" + where + ")"
+	return path, "given in the text (" + where + ")"
 }
 
 // longestRTT is the longest of the mean round trips of ping; without it that of a connection without a queue.

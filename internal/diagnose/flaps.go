@@ -90,7 +90,7 @@ func (l *linkLog) flaps() (string, []facts.Source) {
 	case n >= oftenDown || n == 2 && (together(l.downAt, 2) || near(l.downOn, 2)):
 		return "going down " + counted(n, "time"), sample(l.downs)
 	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown) || near(l.upOn, oftenDown)):
-		return "coming up " + counted(len(l.ups), "time") + " without a word of why it went down", sample(l.ups)
+		return "coming up " + counted(len(l.ups), "time") + " with no message saying why it went down", sample(l.ups)
 	}
 	return "", nil
 }

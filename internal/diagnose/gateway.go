@@ -38,28 +38,29 @@ func lossyGateway(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	said := fmt.Sprintf("its monitor lost %d%% of the probes", worst)
+	said := fmt.Sprintf("the gateway monitor lost %d%% of its probes", worst)
 	switch {
 	case address == "":
-		address, said = silent, "at times it answered none of its monitor's probes"
+		address, said = silent, "at times it answered no monitor probes"
 	case worst == 0:
-		said = "its monitor reported lost probes"
+		said = "the gateway monitor reported lost probes"
 	}
-	next := "look at the link to it and at what its line carries meanwhile: a full upload loses " +
-		"probes as well as a bad line"
+	next := "check the link to the gateway and the load on the WAN at that time: a saturated upload loses probes just as a " +
+		"bad line does"
 	if silent != "" {
-		next = "see in the modem's log whether the line or its session ended at these times; where connections go on " +
-			"meanwhile, let another address be monitored (Monitor IP of the gateway)"
+		next = "check the modem's log for a lost line or session at these times; if connections continue meanwhile, monitor " +
+			"another address (Monitor IP of the gateway)"
 	}
 	if down := fallen(f); down != "" {
-		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the " +
-			"link first " +
-			"(cable, port, what is at its other end)"
+		next = "the log also shows the link " +
+			"of " + down + " going down: if it leads to the gateway, fix that link first (cable, " +
+			"port, device at the other end)"
 	}
-	found := do(next, one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line")))
+	found := do(next, one("gateway "+address, lines, "%s (alarms: %s)", said, counted(n, "line")))
 	if address == silent {
-		found[0].Because = "While nothing comes back the firewall takes the way for down: it may end connections, or move to another."
-		found[0].Confirm = "Connections stand still at the times of the alarms."
+		found[0].Because = "While probes get no answer, the firewall considers the gateway down: it may kill states or fail " +
+			"over to another gateway."
+		found[0].Confirm = "Connections stall at the times of the alarms."
 	}
 	return found
 }
@@ -86,13 +87,13 @@ func slowGateway(f *facts.Facts) []Finding {
 	if n >= often || worst >= lost {
 		s = Warning
 	}
-	said := "its monitor waited up to " + inMS(worst/1000) + " for an answer"
+	said := "the gateway monitor waited up to " + inMS(worst/1000) + " for an answer"
 	if worst == 0 {
-		said = "its monitor reported late answers"
+		said = "the gateway monitor reported high latency"
 	}
-	return with(s, do("ping it while the line is idle and while it is full: where it is late with the load alone, shape a little "+
-		"below the line's rate (FQ-CoDel); else look at the line",
-		one("gateway "+address, lines, "%s (alarms in %s)", said, counted(n, "line"))))
+	return with(s, do("ping it while the link is idle and while it is loaded: if only load makes it slow, shape to about "+
+		"95% of the link rate (FQ-CoDel); otherwise check the line",
+		one("gateway "+address, lines, "%s (alarms: %s)", said, counted(n, "line"))))
 }
 
 // gatewayState is what the monitor of a firewall's gateways says of one of them.
@@ -156,19 +157,20 @@ func unsentProbes(f *facts.Facts) []Finding {
 	if m[1] == "" {
 		peer = "tunnel"
 	}
-	found := with(repeated(n, often), one(peer, lines, "nothing could be sent to it: %s (error %s, %s)", unsentFor[number], number,
+	found := with(repeated(n, often), one(peer, lines, "nothing can be sent to it: %s "+
+		"(error %s, %s)", unsentFor[number], number,
 		counted(n, "line")))
-	found[0].Because = "The packets did not leave the host: while this lasts the way to it does not exist."
-	found[0].Confirm = "The messages stop when its interface has its link, its address and its route again."
-	return do("ifconfig shows whether the interface to it is up and has its address, netstat -rn whether the route is there, "+
-		"arp -an whether the next router answers", found)
+	found[0].Because = "The packets did not leave the host: the gateway is unreachable while this lasts."
+	found[0].Confirm = "The messages stop when the interface has its link, address and route again."
+	return do("check that the interface is up and has its address (ifconfig), that the route exists (netstat -rn) and that "+
+		"the next hop answers ARP (arp -an)", found)
 }
 
 var unsent = regexp.MustCompile(`dpinger.* (\S+): sendto error: (\d{1,3})\b|\bwrite UDP\S*: .*\(code=(\d{1,3})\)`)
 
 // unsentFor are the errors of FreeBSD (sys/sys/errno.h) by their numbers.
-var unsentFor = map[string]string{"49": "its own address is gone", "50": "the interface is down",
-	"51": "the network cannot be reached", "64": "the next router does not answer ARP", "65": "there is no route to it"}
+var unsentFor = map[string]string{"49": "the interface's own address is gone", "50": "the interface is down",
+	"51": "the network is unreachable", "64": "the next hop does not answer ARP", "65": "there is no route to the host"}
 
 // silentSession finds a session of PPP, mostly of an access line (PPPoE), that ended since the other end was silent.
 func silentSession(f *facts.Facts) []Finding {
@@ -177,14 +179,13 @@ func silentSession(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := with(repeated(n, often), one("ppp", lines, "the other end of the line did not answer, so the "+
-		"session ended (%s)",
+	found := with(repeated(n, often), one("ppp", lines, "the ISP end of the link did not respond, so the PPP session ended "+
+		"(%s)",
 		counted(n, "line")))
-	found[0].Because = "Until it stands again nothing passes, and where its address changes all connections are lost."
-	found[0].Confirm = "The modem's log shows at the same time that it lost the line, or its link."
-	return do("look at the modem and its line (its log, its cable); a full upload delays the answers as well: "+
-		"shape a little "+
-		"below the line's rate", found)
+	found[0].Because = "No traffic passes until the session is up again; if the address changes, all connections are lost."
+	found[0].Confirm = "The modem's log shows a loss of sync or link at the same time."
+	return do("check the modem's log, cabling and line; a saturated upload also delays the echo replies: shape to about "+
+		"95% of the upload rate", found)
 }
 
 // silentPeer is what mpd of FreeBSD's firewalls (fsm.c), pppd (lcp.c) and the kernel of the BSDs (if_spppsubr.c) say.
@@ -202,14 +203,13 @@ func foreignGateway(f *facts.Facts) []Finding {
 	if m[2] != "" {
 		where = m[2]
 	}
-	found := one("gateway "+m[1], lines, "packets to it were dropped: it is in no network of %s (%s)", where,
+	found := one("gateway "+m[1], lines, "packets to it were dropped: it is not in any subnet of %s (%s)", where,
 		counted(n, "line"))
-	found[0].Because = "The route leads to a router that the interface cannot ask for its hardware address."
-	found[0].Confirm = "The messages stop when address, netmask and route fit."
+	found[0].Because = "The route points at a router that is not on the interface's subnet, so ARP cannot resolve it."
+	found[0].Confirm = "The messages stop when address, netmask and route match."
 	const often = 2
-	return with(repeated(n, often), do("ifconfig shows the address and netmask of "+where+", netstat -rn the "+
-		"route: they have to fit; "+
-		"a line that lost its address (DHCP) shows this too", found))
+	return with(repeated(n, often), do("compare the address and netmask of "+where+" (ifconfig) with the route "+
+		"(netstat -rn); a lost DHCP lease shows up like this too", found))
 }
 
 var noNeighbour = regexp.MustCompile(`arpresolve: can't allocate llinfo for ([0-9.]{7,15})(?: on ([a-z][\w.]*))?`)

@@ -29,7 +29,7 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		}
 	}
 	if rate == 0 {
-		return c.unknown("the path was not declared and no interface tells its speed; give --path rate=")
+		return c.unknown("the path was not declared and no interface reports its speed; give --path rate=")
 	}
 	if mtu == 0 { // the rate bounds the goodput whatever the MTU is
 		return c.known(float64(rate), map[string]any{"rate_bps": int64(rate)},

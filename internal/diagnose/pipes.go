@@ -35,20 +35,20 @@ func shaped(subject string, c facts.Class) []Finding {
 	}
 	limit := ""
 	if rate := c.Ceiling(); rate > 0 {
-		limit = fmt.Sprintf("; it passes %s", rate)
+		limit = fmt.Sprintf("; its rate is %s", rate)
 	}
 	if c.Limit > 0 {
 		limit += fmt.Sprintf(", its queue holds %d packets", c.Limit)
 	}
-	found := lost(c.Dropped, c.Sent.Value, do("raise its rate to just below that of the line; where the rate is meant, "+
-		"give it a scheduler that keeps the queue short (FQ_CODEL, pf's flows) instead of a longer queue",
-		one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those that came%s", c.Dropped.Value,
+	found := lost(c.Dropped, c.Sent.Value, do("raise its rate to about 95% of the link rate; if the rate is intended, use "+
+		"a scheduler that keeps the queue short (FQ_CODEL, or flows in pf) instead of a longer queue",
+		one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those offered%s", c.Dropped.Value,
 			percent(lossShare(c.Dropped, c.Sent.Value)), limit)))
 	if slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) && found[0].Severity != trifling {
 		found = decisive(with(Info, found))
-		found[0].Because = "This scheduler drops on purpose to hold its rate and its delay: the pipe is the bottleneck."
-		found[0].Fix = []Fix{{Action: "raise its rate to just below that of the line; where that is what it passes " +
-			"already, the line is the limit, and this is how it is shared"}}
+		found[0].Because = "This scheduler drops on purpose to keep its rate and delay: the pipe is the bottleneck."
+		found[0].Fix = []Fix{{Action: "raise its rate to about 95% of the link rate; if it is there already, the link is the " +
+			"limit and the drops are how it is shared"}}
 	}
 	return found
 }
@@ -58,7 +58,7 @@ func configuredLoss(subject string, c facts.Class) []Finding {
 	var what []string
 	severity := Info
 	if c.Loss > 0 {
-		what = append(what, fmt.Sprintf("loses %s of the packets", percent(c.Loss)))
+		what = append(what, fmt.Sprintf("drops %s of the packets", percent(c.Loss)))
 		severity = gradedShare(c.Loss)
 	}
 	if c.DelayMS > 0 {
@@ -66,8 +66,7 @@ func configuredLoss(subject string, c facts.Class) []Finding {
 	}
 	found := with(severity, do("delete the pipe, or configure it without plr and delay", one(subject,
 		[]facts.Source{c.Sent.Source}, "it %s on purpose", strings.Join(what, " and "))))
-	found[0].Because = "Dummynet was told to imitate a bad line; a test that somebody left behind " +
-		"looks like a broken path."
-	found[0].Confirm = "ipfw list shows the rule that sends the packets into it."
+	found[0].Because = "The pipe emulates a bad link; a leftover test setup looks like a broken path."
+	found[0].Confirm = "ipfw list shows the rule that sends packets into this pipe."
 	return found
 }

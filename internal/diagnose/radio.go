@@ -19,9 +19,8 @@ func slowRadios(f *facts.Facts) (out []Finding) {
 		if v, err := strconv.Atoi(m[1] + m[2]); err != nil || v == 0 || v > slow {
 			continue
 		}
-		out = append(out, do("bring the stations nearer, or choose another channel (ifconfig NAME "+
-			"list scan) or the 5 GHz band",
-			one(n.Name, []facts.Source{n.Shown["media"]}, "the radio sends at %s Mbit/s", m[1]+m[2]))...)
+		out = append(out, do("move the stations closer, or use another channel (ifconfig NAME list scan) or the 5 GHz band",
+			one(n.Name, []facts.Source{n.Shown["media"]}, "the radio transmits at %s Mbit/s", m[1]+m[2]))...)
 	}
 	return out
 }

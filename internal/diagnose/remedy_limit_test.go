@@ -34,7 +34,7 @@ func TestLimitsHaveStart(t *testing.T) {
 					continue
 				}
 				found = true
-				if fix.Value != c.want || c.want != "" && !strings.Contains(fix.ValueFor, "present limit") {
+				if fix.Value != c.want || c.want != "" && !strings.Contains(fix.ValueFor, "current limit") {
 					t.Errorf("%s: %s: value %q (%s), want %q", name, f.Rule, fix.Value, fix.ValueFor, c.want)
 				}
 			}
@@ -58,7 +58,7 @@ func TestLossyStreams(t *testing.T) {
 		"[  7] local 192.0.2.1 port 4002 connected to 192.0.2.2 port 5201\n"+
 		"[  9] local 192.0.2.1 port 4003 connected to 192.0.2.2 port 5201\n"+rows))
 	for _, f := range findings {
-		if f.Rule == "network-limited" && strings.Contains(f.Summary, "sent 360 segments again") &&
+		if f.Rule == "network-limited" && strings.Contains(f.Summary, "retransmitted 360 segments") &&
 			strings.Contains(f.Summary, "1 other stream did too: 80 (0.28%)") {
 			return
 		}

@@ -47,7 +47,7 @@ func lossCeiling(path netpath.Path, f *facts.Facts) Ceiling {
 		return c.unknown("the congestion control is not known")
 	}
 	if strings.HasPrefix(algorithm, "bbr") {
-		return c.unknown("BBR paces by its model of the path: its rate does not follow random loss of a percent or two")
+		return c.unknown("BBR paces by its model of the path: random loss of a percent or two does not reduce its rate")
 	}
 	bound, ok := lossResponse(algorithm, path)
 	if !ok {
@@ -70,7 +70,7 @@ func bus(path netpath.Path, f *facts.Facts) Ceiling {
 	}
 	rate := pcieRate(n.PCIe)
 	if rate == 0 {
-		return c.unknown("%s tells no bus link (virtual card, or the source needs privilege)", n.Name)
+		return c.unknown("%s reports no bus link (virtual card, or root is needed to read it)", n.Name)
 	}
 	mtu := max(n.MTU, 576)
 	if path.MTU > 0 {
@@ -79,7 +79,7 @@ func bus(path netpath.Path, f *facts.Facts) Ceiling {
 	share := float64(mtu-52) / float64(mtu+14)
 	why := ""
 	if _, on := reallyForwards(f, ""); on {
-		share, why = share/2, ", twice for what is forwarded"
+		share, why = share/2, ", counted twice for forwarded packets"
 	}
 	p := n.PCIe
 	inputs := map[string]any{"gigatransfers_per_second": p.Speed, "width": p.Width, "form": p.Form, "payload_share": share}
@@ -145,12 +145,12 @@ func packetRate(f *facts.Facts) Ceiling {
 		}
 	}
 	if len(perCore) == 0 {
-		return c.unknown("too few packets arrived in the window to tell what one costs")
+		return c.unknown("too few packets arrived in the window to compute the cost of one")
 	}
 	slices.Sort(perCore)
 	one := perCore[len(perCore)/2]
 	return c.known(one*float64(len(perCore)), map[string]any{"per_core_pps": one, "cores": len(perCore)},
-		"%.3g packets/s for a core's whole time, on the %d cores that took packets", one, len(perCore))
+		"%.3g packets/s per fully used core, on the %d cores that received packets", one, len(perCore))
 }
 
 // bsdPacketRate divides the packets that the interfaces received by the time
@@ -172,10 +172,10 @@ func bsdPacketRate(c Ceiling, f *facts.Facts) Ceiling {
 		}
 	}
 	if packets < 1000 || busy < 0.05 {
-		return c.unknown("too few packets arrived in the window to tell what one costs")
+		return c.unknown("too few packets arrived in the window to compute the cost of one")
 	}
 	return c.known(packets/busy*float64(cores), map[string]any{"per_core_pps": packets / busy, "cores": cores},
-		"%.3g packets/s for a core's whole time in interrupts, on the %d cores that had some", packets/busy, cores)
+		"%.3g packets/s per core fully in interrupts, on the %d cores that had any", packets/busy, cores)
 }
 
 // disk is what the disk that moved most carried while it was busy, for roles
@@ -186,7 +186,7 @@ func disk(f *facts.Facts, role string) Ceiling {
 		Sources: []string{"Denning and Buzen, The Operational Analysis of Queueing Network Models, 1978: the " +
 			"utilisation law", "torvalds/linux v6.12 Documentation/admin-guide/iostats.rst"}}
 	if role != "file" {
-		return c.unknown("only files come from disks: --role file")
+		return c.unknown("only the file role reads from disks: --role file")
 	}
 	if why := f.Why("disks"); why != "" && len(f.Disks) == 0 {
 		return c.unknown("%s", why)
@@ -202,11 +202,11 @@ func disk(f *facts.Facts, role string) Ceiling {
 	}
 	bytes, src, ok := best.Throughput()
 	if !ok {
-		return c.unknown("%s was busy for too short a time to tell what it can do", best.Name)
+		return c.unknown("%s was busy for too short a time to measure", best.Name)
 	}
 	full := best.Load != nil && best.Load.BusyKnown && !best.Load.SinceBoot && best.Load.Busy >= 0.9
 	if !full && (best.Rotational == nil || !*best.Rotational) {
-		return c.unknown("%s moved %s/s while it was busy, and a disk without moving heads can do more at once",
+		return c.unknown("%s moved %s/s while it was busy, and an SSD can do more in parallel",
 			best.Name, units.Bytes(bytes))
 	}
 	return c.known(bytes*8, map[string]any{"disk": best.Name, "bytes_per_second": bytes, "shown": src.Text},
@@ -236,8 +236,8 @@ func acceptQueue(f *facts.Facts) Ceiling {
 	if shortest == nil {
 		return c.unknown("no listening socket is known")
 	}
-	return c.unknown("the shortest queue takes %d connections at once (%s), and how long its program stays away "+
-		"from accept() is not known", shortest.Backlog, shortest.Local)
+	return c.unknown("the shortest queue holds %d connections (%s), and the time its program takes to accept() is not "+
+		"known", shortest.Backlog, shortest.Local)
 }
 
 // netisrThread is the rate of one netisr thread, as the FreeBSD tuning guide
@@ -254,7 +254,7 @@ func netisr(f *facts.Facts) Ceiling {
 		return c.unknown("net.isr.dispatch is not known")
 	}
 	if dispatch == "direct" {
-		return c.unknown("net.isr.dispatch is direct: the interrupt threads do the work, not netisr's")
+		return c.unknown("net.isr.dispatch is direct: the interrupt threads do the work, not the netisr threads")
 	}
 	threads, ok := f.Integer("net.isr.numthreads")
 	if !ok || threads <= 0 {
@@ -322,7 +322,7 @@ func localPorts(f *facts.Facts) Ceiling {
 		c.Sources = []string{"torvalds/linux v6.12 include/net/tcp.h, TCP_TIMEWAIT_LEN",
 			"torvalds/linux v6.12 net/ipv4/tcp_ipv4.c, tcp_twsk_unique"}
 		if reuse, known := f.Integer("net.ipv4.tcp_tw_reuse"); known && reuse == 1 {
-			wait, why = 1, "1 s until tcp_tw_reuse takes a port again"
+			wait, why = 1, "1 s until tcp_tw_reuse reuses a port"
 		}
 	case "freebsd":
 		c.Sources = []string{"freebsd/freebsd-src sys/netinet/tcp_timewait.c"}

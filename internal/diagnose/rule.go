@@ -333,7 +333,7 @@ func lacksPart(f *facts.Facts, part string) string {
 
 // lacksEach wants the part of at least one interface.
 func lacksEach(f *facts.Facts, prefix string) string {
-	why := fmt.Sprintf("no interface was asked for its %s", strings.TrimSpace(prefix))
+	why := fmt.Sprintf("no interface's %s was read", strings.TrimSpace(prefix))
 	names := make([]string, 0, len(f.Parts))
 	for name := range f.Parts {
 		if strings.HasPrefix(name, prefix) {

@@ -13,7 +13,7 @@ func acceptFilter() Rule {
 		ID: "accept-filter-missing", Title: "No accept filter is loaded for a web server", Systems: onFreeBSD(),
 		Needs: []string{"modules", "listeners"}, Severity: Info,
 		Settings: []string{"accf_http_load", "accf_data_load"},
-		Because:  "An accept filter wakes the server when a request has arrived, not for each bare connection.",
+		Because:  "An accept filter wakes the server when a request has arrived, not for every new connection.",
 		Check: func(in Input) []Finding {
 			if in.Role != "web" || slices.Contains(in.Facts.Modules, "accf_http") || slices.Contains(in.Facts.Modules,
 				"accf_data") {
@@ -21,8 +21,8 @@ func acceptFilter() Rule {
 			}
 			for _, l := range in.Facts.Listeners {
 				if strings.HasSuffix(l.Local, ".80") || strings.HasSuffix(l.Local, ".443") {
-					return one(l.Local, []facts.Source{l.Source}, "a server listens on %s and neither accf_http nor "+
-						"accf_data is loaded as a module", l.Local)
+					return one(l.Local, []facts.Source{l.Source}, "a server listens on %s, and neither accf_http nor accf_data is "+
+						"loaded", l.Local)
 				}
 			}
 			return nil

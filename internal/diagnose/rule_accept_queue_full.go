@@ -11,19 +11,20 @@ func acceptQueueFull() Rule {
 	return Rule{
 		ID: "accept-queue-full", Title: "An accept queue is full now", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"listeners"}, Severity: Critical,
-		Because: "New connections to this socket are being refused or ignored at this moment.",
+		Because: "New connections to this socket are being dropped or refused right now.",
 		Check: func(in Input) (out []Finding) {
 			for _, l := range in.Facts.Listeners {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				action := "the program that listens on " + l.Local + " does not accept fast enough: is it overloaded or stuck?"
+				action := "the program that listens on " + l.Local + " does not accept fast enough: check whether it is overloaded " +
+					"or stuck"
 				if programsBacklog(in.Facts) {
-					action = fmt.Sprintf("the kernel allows more: the program that listens on %s asked for %d; raise the backlog "+
-						"in its configuration and restart it, and see whether it is overloaded or stuck", l.Local, l.Backlog)
+					action = fmt.Sprintf("the program that listens on %s asked for a backlog of %d, and the kernel allows more: raise "+
+						"the backlog in its configuration and restart it; check whether it is overloaded or stuck", l.Local, l.Backlog)
 				}
 				found := do(action,
-					one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, the backlog is %d",
+					one(l.Local, []facts.Source{l.Source}, "%d connections are waiting to be accepted, the backlog is %d",
 						l.Queue, l.Backlog))
 				// Linux takes one more than the backlog, FreeBSD half as many more.
 				most := l.Backlog
@@ -32,7 +33,7 @@ func acceptQueueFull() Rule {
 				}
 				if l.Queue <= most {
 					found = with(Warning, found)
-					found[0].Because = "The next connections to this socket will be refused or ignored unless the program accepts."
+					found[0].Because = "Further connections to this socket will be dropped or refused unless the program accepts."
 				}
 				out = append(out, found...)
 			}

@@ -18,11 +18,11 @@ const (
 // accessLine finds a line to the provider that damages or loses what it carries.
 func accessLine() Rule {
 	return Rule{
-		ID: "access-line-poor", Title: "The line to the provider is poor", Needs: []string{"modem|messages"}, Severity: Warning,
+		ID: "access-line-poor", Title: "The ISP link is poor", Needs: []string{"modem|messages"}, Severity: Warning,
 		Systems: onLinux(),
-		Because: "The modem cannot read part of what arrives, or is not heard: packets are lost in bursts, sent again by the " +
-			"modem, or the line is set up anew, whatever the hosts behind it do.",
-		Confirm: "The modem's counters grow while it is slow, and a test right behind the modem is as slow.",
+		Because: "The modem receives part of the signal corrupted, or is not heard by the ISP: packets are lost in bursts or " +
+			"delayed by retransmission, or the line resyncs. No setting on the hosts behind it helps.",
+		Confirm: "The modem's error counters grow while it is slow, and a test directly at the modem is just as slow.",
 		Check: func(in Input) (out []Finding) {
 			for _, m := range in.Facts.Modems {
 				out = append(out, poorDSL(m)...)
@@ -30,7 +30,8 @@ func accessLine() Rule {
 				out = append(out, poorMobile(m)...)
 			}
 			if lines, n := matching(in.Facts, facts.CableEvent); n > 0 && len(out) == 0 {
-				out = do(cableAction, with(repeated(n, cableEvents), one("cable", lines, "the modem lost the head end or was not heard by it, in %s",
+				out = do(cableAction, with(repeated(n, cableEvents), one("cable", lines, "the modem lost contact with the head end "+
+					"(CMTS) (%s)",
 					counted(n, "line"))))
 			}
 			return out
@@ -40,22 +41,22 @@ func accessLine() Rule {
 	}
 }
 
-const cableAction = "check the connectors, splitters and amplifiers between the wall and the modem, then show the provider these " +
-	"lines; SQM helps nothing against this"
+const cableAction = "check connectors, splitters and amplifiers between the wall and the modem, then show these lines " +
+	"to the ISP; SQM does not help here"
 
 func poorDSL(m facts.Modem) []Finding {
-	const action = "take filters, extension leads and second sockets off the line and test at the first socket; ask the provider " +
-		"for a lower rate or a higher target margin (DLM profile) if it stays"
+	const action = "remove filters, extension leads and extra sockets, and test at the master socket; if it persists, ask " +
+		"the ISP for a lower rate or a higher target SNR margin (DLM profile)"
 	margin, known := m.Shown["margin_db"]
 	evidence := []facts.Source{m.Shown["severely_errored_s"], margin}
 	switch {
 	case m.Severe >= manySevere && known && m.Margin < leastMargin:
-		return do(action, one("DSL", evidence, "%d seconds with many damaged frames, at a noise margin of %.1f dB", m.Severe, m.Margin))
+		return do(action, one("DSL", evidence, "%d severely errored seconds, at an SNR margin of %.1f dB", m.Severe, m.Margin))
 	case m.Severe >= manySevere:
 		// Since when they are counted is not known.
-		return do(action, with(Info, one("DSL", evidence[:1], "%d seconds with many damaged frames", m.Severe)))
+		return do(action, with(Info, one("DSL", evidence[:1], "%d severely errored seconds", m.Severe)))
 	case known && m.Margin < leastMargin:
-		return do(action, with(Info, one("DSL", evidence[1:], "its noise margin is %.1f dB", m.Margin)))
+		return do(action, with(Info, one("DSL", evidence[1:], "its SNR margin is only %.1f dB", m.Margin)))
 	}
 	return nil
 }
@@ -65,8 +66,8 @@ func poorCable(m facts.Modem) []Finding {
 	if m.Lost < manyLostWords || float64(m.Lost) < lostWordShare*all {
 		return nil
 	}
-	found := one("cable", []facts.Source{m.Shown["uncorrectable"], m.Shown["noisy_channels"]}, "%d codewords were lost, %s of "+
-		"those that were damaged", m.Lost, percent(float64(m.Lost)/all))
+	found := one("cable", []facts.Source{m.Shown["uncorrectable"], m.Shown["noisy_channels"]}, "%d codewords were "+
+		"uncorrectable, %s of those with errors", m.Lost, percent(float64(m.Lost)/all))
 	if m.Noisy > 0 {
 		found[0].Summary += "; " + counted(m.Noisy, "channel") + " of " + counted(m.Channels, "channel") + " too weak, too strong or " +
 			"too noisy"
@@ -75,12 +76,12 @@ func poorCable(m facts.Modem) []Finding {
 }
 
 func poorMobile(m facts.Modem) []Finding {
-	const action = "move the modem or use an outdoor antenna towards the cell; lock another band where the modem offers it"
+	const action = "move the modem, or use an outdoor antenna pointed at the cell; lock another band if the modem can"
 	rsrp, known := m.Shown["rsrp_dbm"]
 	noise, noisy := m.Shown["snr_db"]
 	switch {
 	case known && m.RSRP < weakRSRP && m.RSRP > -200:
-		return do(action, one("LTE", []facts.Source{rsrp, noise}, "the signal (RSRP) is %g dBm", m.RSRP))
+		return do(action, one("LTE", []facts.Source{rsrp, noise}, "the signal (RSRP) is only %g dBm", m.RSRP))
 	case known && noisy && m.SNR < 0:
 		return do(action, one("LTE", []facts.Source{noise, rsrp}, "the signal is weaker than the noise (%g dB)", m.SNR))
 	}

@@ -20,13 +20,14 @@ var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) whil
 // of the time.
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
-	const ended = "the proxy gave %s up since no server took the connection in time"
-	const action = "look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way"
+	const ended = "the proxy gave up %s because no server accepted the connection in time"
+	const action = "check that the server runs and whether its listen queue is full (ss -ltn), then look for firewalls on " +
+		"the path"
 	if found := endedBy(f, "sC", ended); found != nil {
 		return do(action, found)
 	}
 	if lines, n := matching(f, upstreamTimeout); n > 0 {
-		return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server did not answer the connection in time, in %s",
+		return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server did not accept connections in time (%s)",
 			counted(n, "line")))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Counters)) {
@@ -34,7 +35,7 @@ func connectLate(f *facts.Facts) []Finding {
 		cluster, late := strings.CutSuffix(cluster, ".upstream_cx_connect_timeout")
 		if c := f.Counters[name]; named && late && c.Value > 0 {
 			return do(action, with(gradedCount(c), one(cluster, []facts.Source{c.Source},
-				"%d connections to it were not taken in time (Envoy's connect_timeout)", c.Value)))
+				"%d connections to it timed out (Envoy's connect_timeout)", c.Value)))
 		}
 	}
 	for _, r := range f.Requests {
@@ -43,9 +44,9 @@ func connectLate(f *facts.Facts) []Finding {
 		}
 		found := decisive(with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server",
 			r.Connect, ofTotal(r.Connect, r.Total))))
-		found[0].Because = "In one network a connection takes about a millisecond: the server accepts late (its processors or its " +
-			"accept queue are full), or the proxy itself was late to see the answer (its own processors are full)."
-		return do("look at both for full processors (mpstat -P ALL 1), at the server for a full accept queue (ss -ltn)", found)
+		found[0].Because = "Within one network a connection takes about a millisecond: either the server accepts late (CPU or " +
+			"accept queue full), or the proxy itself was late to process the answer (CPU full)."
+		return do("check both for CPU load (mpstat -P ALL 1), and the server for a full accept queue (ss -ltn)", found)
 	}
 	return nil
 }
@@ -55,24 +56,24 @@ func proxyQueue() Rule {
 	return Rule{
 		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server",
 		Needs: []string{"requests|server statistics"}, Severity: Warning,
-		Because: "HAProxy keeps requests back while each server has as many as its maxconn allows: the servers are too few or " +
-			"too slow, or maxconn is low.",
-		Confirm: "show stat has a qcur above 0 for the backend while it is slow.",
+		Because: "HAProxy holds requests back while every server is at its maxconn: there are too few servers, they are too " +
+			"slow, or maxconn is too low.",
+		Confirm: "show stat reports qcur above 0 for the backend while it is slow.",
 		Check: func(in Input) []Finding {
 			found := waited(in.Facts, "proxy", "in the queue",
 				func(r facts.RequestTime) float64 { return r.Queue })
 			if found == nil {
-				found = endedBy(in.Facts, "sQ", "the proxy gave %s up that had waited in the queue for too long (timeout queue)")
+				found = endedBy(in.Facts, "sQ", "the proxy gave up %s after too long in the queue (timeout queue)")
 			}
 			if found == nil {
 				found = queuedNow(in.Facts)
 			}
 			if found == nil {
-				found = endedBy(in.Facts, "UO", "the proxy refused %s at a limit of its own (Envoy's circuit breaker, flag UO)")
+				found = endedBy(in.Facts, "UO", "the proxy rejected %s at its own limit (Envoy circuit breaker, flag UO)")
 				return do("raise max_connections and max_pending_requests of the cluster's circuit_breakers (Istio: "+
 					"connectionPool of the DestinationRule), or add endpoints", found)
 			}
-			return do("raise maxconn of the servers if they have room, or add servers", found)
+			return do("raise maxconn of the servers if they have capacity left, or add servers", found)
 		},
 		Fires: linuxExample("curl", proxyExample("4100/1/30")),
 		Quiet: linuxExample("curl", proxyExample("0/1/4130")),
@@ -94,7 +95,7 @@ func queuedNow(f *facts.Facts) []Finding {
 	if worst.Limit > 0 {
 		limit = fmt.Sprintf(" of at most %d", worst.Limit)
 	}
-	return one(worst.Proxy+"/"+worst.Server, []facts.Source{worst.Source}, "%d requests wait in its queue, %d are served%s",
+	return one(worst.Proxy+"/"+worst.Server, []facts.Source{worst.Source}, "%d requests are queued, %d are being served%s",
 		worst.Queued, worst.Sessions, limit)
 }
 
@@ -108,19 +109,19 @@ func answerSlow() Rule {
 	return Rule{
 		ID: "answer-slow", Title: "Requests wait for the server's answer",
 		Needs: []string{"requests|messages"}, Severity: Warning,
-		Because: "The connection stood and the request was sent: the program computes, waits for another one such as a " +
-			"database, or has no worker free. The network is to blame only where its answer is sent and does not arrive.",
-		Confirm: "On the server the same request to 127.0.0.1 takes as long.",
+		Because: "The connection was up and the request was sent: the program is computing, is waiting for a backend such as " +
+			"a database, or has no free worker. The network is the cause only if the answer is sent and does not arrive.",
+		Confirm: "On the server, the same request to 127.0.0.1 takes as long.",
 		Check: func(in Input) []Finding {
-			const action = "look at the program behind the server: its own log of slow requests, its free workers, its " +
-				"processors (top) and disks; a longer timeout of the proxy only hides it"
-			const ended = "the proxy gave %s up since the server did not answer in time (timeout server)"
+			const action = "check the program behind the server: its slow-request log, free workers, CPU (top) and disks; a " +
+				"longer proxy timeout only hides the problem"
+			const ended = "the proxy gave up %s because the server did not answer in time (timeout server)"
 			if found := endedBy(in.Facts, "sH", ended); found != nil {
 				return do(action, found)
 			}
 			if lines, n := matching(in.Facts, answerTimeout); n > 0 {
-				return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server took the connection and did not answer in "+
-					"time, in %s", counted(n, "line")))))
+				return decisive(do(action, with(Info, one(loggerOf(lines), lines, "a server accepted the connection but did not "+
+					"answer in time (%s)", counted(n, "line")))))
 			}
 			return decisive(do(action, with(Info, waited(in.Facts, "server", "for the answer",
 				func(r facts.RequestTime) float64 { return r.Answer }))))
@@ -167,26 +168,26 @@ func nameServersSilent() Rule {
 	return Rule{
 		ID: "name-servers-silent", Title: "Name servers do not answer",
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "A query or its answer was lost, or the server answers later than the program waits: nothing is sent before " +
-			"the name is known, and each server is waited for in turn.",
-		Confirm: "dig @SERVER NAME, repeated, times out now and then; with +tcp it does not where single datagrams are lost.",
+		Because: "A query or its answer was lost, or the server is slower than the resolver's timeout. Connections wait for " +
+			"name resolution, and the servers are tried one after another.",
+		Confirm: "dig @SERVER NAME, repeated, times out now and then; with +tcp it does not if single datagrams are lost.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, facts.LookupFailed)
 			if n == 0 {
 				return nil
 			}
 			servers := namedIn(in.Facts, facts.LookupFailed)
-			subject, said := cmp.Or(strings.Join(servers[:min(len(servers), 3)], ", "), "DNS"), "they did not answer in time"
+			subject, said := cmp.Or(strings.Join(servers[:min(len(servers), 3)], ", "), "DNS"), "they did not respond in time"
 			switch len(servers) {
 			case 0:
 				said = "lookups got no answer"
 			case 1:
-				said = "it did not answer in time"
+				said = "it did not respond in time"
 			}
-			found := decisive(do("ask each server alone (dig @SERVER NAME), from the pod and from its node; look for a filter on "+
-				"port 53, a full conntrack table (conntrack -S) and, of a server of the cluster, whether it runs and has an "+
-				"endpoint",
-				with(Info, one(subject, lines, "%s, in %s", said, counted(n, "line")))))
+			found := decisive(do("query each server by itself (dig @SERVER NAME), from the pod and from its node; look for a "+
+				"filter on port 53 and a full conntrack table (conntrack -S); for a cluster DNS server, check that it runs and has "+
+				"endpoints",
+				with(Info, one(subject, lines, "%s (%s)", said, counted(n, "line")))))
 			if n > 1 || len(servers) == 0 {
 				found[0].Severity = Warning
 			}
@@ -216,21 +217,21 @@ func namedIn(f *facts.Facts, pattern *regexp.Regexp) (names []string) {
 // tlsHandshakeLate finds programs that gave up during the handshake of TLS.
 func tlsHandshakeLate() Rule {
 	return Rule{
-		ID: "tls-handshake-late", Title: "A handshake of TLS did not end in time",
+		ID: "tls-handshake-late", Title: "A TLS handshake timed out",
 		Needs: []string{"messages"}, Severity: Info,
-		Because: "TCP was connected, so small packets pass. The server's certificate is the first thing that fills whole " +
-			"segments: they are lost where the MTU of a tunnel, an overlay or a cloud is smaller than the host's and nothing " +
-			"tells it; else packets get lost, or the server or a proxy is busy.",
-		Confirm: "curl -v stands still behind its client hello; with a smaller MTU (ip link set dev NAME mtu 1300, for " +
-			"containers that of Docker: \"mtu\" in daemon.json) it goes on.",
+		Because: "TCP connected, so small packets pass. The server's certificate is the first data that fills whole segments: " +
+			"they are lost if a tunnel, overlay or cloud network has a smaller MTU than the host and no ICMP message says so. " +
+			"Otherwise packets are lost, or the server or a proxy is busy.",
+		Confirm: "curl -v stalls after its Client Hello; with a smaller MTU (ip link set dev NAME mtu 1300; for containers " +
+			"\"mtu\" in Docker's daemon.json) it continues.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, lateTLS)
 			if n == 0 {
 				return nil
 			}
-			return decisive(do("send full packets that must not be split (ping -M do -s 1472 PEER) and compare the MTUs on the "+
-				"way: of the container's bridge, of the host's interface and of the tunnel",
-				one("TLS", lines, "the handshake was given up in %s", counted(n, "line"))))
+			return decisive(do("send full-sized packets that must not be fragmented (ping -M do -s 1472 PEER) and compare the "+
+				"MTUs on the path: container bridge, host interface, tunnel",
+				one("TLS", lines, "the handshake timed out (%s)", counted(n, "line"))))
 		},
 		Fires: linuxExample("dmesg", "Error response from daemon: Get https://registry.example/v2/: net/http: TLS handshake "+
 			"timeout\n"),

@@ -10,11 +10,11 @@ import (
 // aspmLoss finds cards that lose packets while their slot may sleep.
 func aspmLoss() Rule {
 	return Rule{
-		ID: "aspm-loss", Title: "A card loses packets and its PCI Express link may sleep (ASPM)", Severity: Warning,
+		ID: "aspm-loss", Title: "A card drops packets while its PCI Express link uses ASPM", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"lspci"},
-		Because: "Waking the link from L1 takes tens of microseconds, and longer on cards where it is faulty. Small " +
-			"cards cannot hold what arrives meanwhile.",
-		Confirm: "The counter stops growing once ASPM is off for the slot.",
+		Because: "Waking the link from L1 takes tens of microseconds, and longer on faulty cards. Cards with small buffers " +
+			"drop what arrives meanwhile.",
+		Confirm: "The counter stops growing once ASPM is disabled for the slot.",
 		Check: func(in Input) (out []Finding) {
 			for _, slot := range sleepingSlots(in.Facts) {
 				n := onSlot(in.Facts, slot.address)
@@ -26,9 +26,9 @@ func aspmLoss() Rule {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name, []facts.Source{slot.shown, c.Source},
-					"ASPM L1 is enabled for its slot, and the card loses packets: %s is %s%s", name, happened(c),
+					"ASPM L1 is enabled for its slot, and the card drops packets: %s is %s%s", name, happened(c),
 					ofReceived(n, c)))
-				found[0].Fix = []Fix{{Action: "switch ASPM off for this slot and watch the counter",
+				found[0].Fix = []Fix{{Action: "disable ASPM for this slot and watch the counter",
 					Command: "echo 0 > /sys/bus/pci/devices/" + fullAddress(slot.address) + "/link/l1_aspm",
 					File:    "the kernel command line", Line: "pcie_aspm=off"}}
 				out = append(out, found...)

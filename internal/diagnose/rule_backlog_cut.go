@@ -10,11 +10,11 @@ import (
 // backlogCut finds programs that say that the kernel cut their accept queue short.
 func backlogCut() Rule {
 	return Rule{
-		ID: "backlog-cut", Title: "The kernel cuts a program's accept queue short", Severity: Warning,
+		ID: "backlog-cut", Title: "The kernel caps a program's accept queue", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"messages"},
-		Because: "The program asked for a longer queue of connections than the kernel allows; a burst that does not " +
-			"fit is lost, each with a second and more until its next try.",
-		Confirm: "ss -ltn (netstat -Lan) shows the longer queue after a restart of the program.",
+		Because: "The program asked for a longer backlog than the kernel allows; connections of a burst that do not fit are " +
+			"dropped, and each retries after a second or more.",
+		Confirm: "ss -ltn (netstat -Lan) shows the longer backlog after the program is restarted.",
 		Check: func(in Input) []Finding {
 			for i, line := range in.Facts.Lines("dmesg") {
 				m := cutBacklog.FindStringSubmatch(line)
@@ -27,13 +27,13 @@ func backlogCut() Rule {
 					continue
 				}
 				found := one("accept queue", []facts.Source{in.Facts.Line("dmesg", i+1)},
-					"a program asked for a queue of %d connections and got %d", asked, limit)
+					"a program asked for a backlog of %d connections and got %d", asked, limit)
 				setting := "net.core.somaxconn"
 				if in.Facts.System == "freebsd" {
 					setting = "kern.ipc.soacceptqueue"
 				}
-				found[0].Fix = []Fix{{Setting: setting, Value: m[1]}, {Action: "restart the program: it asks once, at its " +
-					"start; in a container the setting is that of its network namespace"}}
+				found[0].Fix = []Fix{{Setting: setting, Value: m[1]}, {Action: "restart the program: it sets the backlog once, at " +
+					"start; in a container, set the value in its network namespace"}}
 				return found
 			}
 			return nil

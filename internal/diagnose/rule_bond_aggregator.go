@@ -14,8 +14,8 @@ func bondAggregator() Rule {
 	return Rule{
 		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding|messages"},
 		Severity: Warning,
-		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports of the switch " +
-			"speak LACP, with one key, at one speed.",
+		Because: "With 802.3ad only the members of the active aggregator carry traffic: those whose switch ports run LACP " +
+			"with the same key and speed.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]
@@ -41,14 +41,14 @@ func noPartner(f *facts.Facts) []Finding {
 		return nil
 	}
 	return do(groupPorts, one(cmp.Or(firstGroup(noResponse, lines[0].Text), "bond"), lines,
-		"no partner answers LACP, in %s: it sends through one member only", counted(n, "line")))
+		"no LACP partner responds (%s): it sends through one member only", counted(n, "line")))
 }
 
 var noResponse = regexp.MustCompile(`(?:([\w.-]+): )?(?:Warning: |\(warning\): )?No 802\.3ad response from the link partner`)
 
 // groupPorts is what is done about members that LACP leaves out.
-const groupPorts = "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends " +
-	"nothing through the others"
+const groupPorts = "put all its switch ports into one LACP group (same key, speed and duplex); the bond sends nothing " +
+	"through other ports"
 
 // apart reports whether the members of a bond whose own aggregator was not read (the kernel shows it to root alone) are
 // in several: only one of these is active.
@@ -89,7 +89,7 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		}
 		return nil
 	case bond.Aggregator == "none":
-		found := do(action, one(bond.Name, evidence, "it has no active aggregator: no partner answers LACP on %s",
+		found := do(action, one(bond.Name, evidence, "it has no active aggregator: no LACP partner responds on %s",
 			counted(members, "member")))
 		return with(Critical, found)
 	case len(names) == 0:
@@ -97,10 +97,10 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 	}
 	slices.Sort(names)
 	if len(names) == members { // the text ends before the others
-		return do(action, one(bond.Name, evidence, "%s of it carries nothing: it is not in its active aggregator %s",
+		return do(action, one(bond.Name, evidence, "member %s carries nothing: it is not in the active aggregator %s",
 			strings.Join(names, ", "), bond.Aggregator))
 	}
-	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s",
+	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in the active aggregator %s",
 		len(names), counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
 }
 

@@ -13,8 +13,8 @@ func bondBalance() Rule {
 		ID: "bond-unbalanced", Title: "A bond sends through one of its members only",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|bonding", "freebsd:ifconfig",
 			"freebsd:interface counters"}, Severity: Warning,
-		Because: "The hash that chooses the member has too little input: by MAC address, all traffic to one gateway " +
-			"gets the same value. A single flow never uses two members.",
+		Because: "The transmit hash has too little input: hashed by MAC address, all traffic to one gateway uses the same " +
+			"member. A single flow never uses two members.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]
@@ -30,8 +30,9 @@ func bondBalance() Rule {
 				if policy == "" {
 					policy = "not shown"
 				}
-				out = append(out, do("hash over addresses and ports (layer3+4, lagghash l2,l3,l4) when there are "+
-					"many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
+				out = append(out, do("hash over addresses and ports if there are many flows (Linux: xmit_hash_policy layer3+4; "+
+					"FreeBSD: "+
+					"lagghash l2,l3,l4)", one(bond.Name, evidence, "%.0f%% of what it sent left through one of %d members, policy %s",
 					100*float64(most)/float64(all), len(members), policy))...)
 			}
 			return out

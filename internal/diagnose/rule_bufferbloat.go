@@ -7,9 +7,9 @@ import (
 // bufferbloat finds connections whose round trips grow far above the path's.
 func bufferbloat() Rule {
 	return Rule{
-		ID: "bufferbloat", Title: "Round trips grow far above the path's own", Systems: onLinux(),
+		ID: "bufferbloat", Title: "The round-trip time under load is far above the path's minimum", Systems: onLinux(),
 		Needs: []string{"flows"}, Severity: Warning,
-		Because: "A queue somewhere on the path is full: everything that shares it is delayed.",
+		Because: "A queue on the path is full (bufferbloat): everything that shares it is delayed.",
 		Confirm: "ping during a transfer shows the same delay.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
@@ -29,9 +29,9 @@ func bufferbloat() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands (here, if "+
-				"tc -s qdisc shows a backlog); BBR at this end fills a queue elsewhere less than CUBIC",
-				one(worst.Peer, sample(evidence), "the round trip is %.0f ms, and was %.3g ms at its lowest",
+			return do("shape to about 95% of the bottleneck rate with fq_codel or cake where the queue builds up (on this host, "+
+				"if tc -s qdisc shows a backlog); elsewhere, BBR at this end fills the queue less than CUBIC",
+				one(worst.Peer, sample(evidence), "the round-trip time is %.0f ms, its minimum was %.3g ms",
 					worst.Values["rtt"], worst.Values["minrtt"]))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 262144 192.0.2.1:443 "+

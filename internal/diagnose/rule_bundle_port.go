@@ -10,10 +10,10 @@ import (
 // bundlePort finds ports of an LACP bundle that carry nothing.
 func bundlePort() Rule {
 	return Rule{
-		ID: "bundle-port-idle", Title: "A port of a bundle carries nothing", Systems: onBSD(), Needs: []string{"ifconfig"},
+		ID: "bundle-port-idle", Title: "A lagg port carries nothing", Systems: onBSD(), Needs: []string{"ifconfig"},
 		Severity: Warning,
-		Because: "A port that does not agree with the switch on LACP, or has no carrier, is left out: the bundle " +
-			"has the rate of the rest.",
+		Because: "A port that has no carrier, or has not negotiated LACP with the switch, carries no traffic: the lagg has " +
+			"only the rate of the rest.",
 		Check: func(in Input) (out []Finding) {
 			bundle, lacp := "", false
 			for i, line := range in.Facts.Lines("ifconfig -a") {
@@ -26,8 +26,8 @@ func bundlePort() Rule {
 					strings.Contains(m[2], "<") && !strings.Contains(m[2], ">") {
 					continue // a line that was cut off may say more
 				}
-				out = append(out, do("compare the switch's port: the same bundle, LACP on, the same speed; look at its cable",
-					one(m[1], []facts.Source{in.Facts.Line("ifconfig -a", i+1)}, "it does not take part in %s", bundle))...)
+				out = append(out, do("check the switch port: same LACP group, LACP enabled, same speed; check the cable",
+					one(m[1], []facts.Source{in.Facts.Line("ifconfig -a", i+1)}, "it is not an active member of %s", bundle))...)
 			}
 			return out
 		},

@@ -13,12 +13,12 @@ import (
 // busyQueue finds a card of which one of several queues takes all interrupts.
 func busyQueue() Rule {
 	return Rule{
-		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(),
+		ID: "one-busy-queue", Title: "One of a card's queues gets nearly all the packets", Systems: onFreeBSD(),
 		Needs:    []string{"interrupts|settings"},
 		Severity: Info,
-		Because: "The card spreads flows by their addresses and ports: what has none for it, as PPPoE, GRE and other " +
-			"tunnels, comes into one queue and so to one core.",
-		Confirm: "One core is full while it is slow (top -SHP), the others idle.",
+		Because: "The card spreads flows by IP addresses and ports (RSS): traffic where it finds none, such as PPPoE, GRE and " +
+			"other tunnels, goes to one queue and so to one core.",
+		Confirm: "One core is at 100% while it is slow (top -SHP), the others are idle.",
 		Check: func(in Input) (out []Finding) {
 			cards, order := map[string]*queueLoad{}, []string(nil)
 			for _, irq := range in.Facts.Interrupts {
@@ -37,7 +37,7 @@ func busyQueue() Rule {
 				const many = 10_000_000
 				if c := cards[nic]; c.queues >= 2 && c.most >= many && float64(c.most) >= 0.95*float64(c.all) {
 					out = append(out, do(queueAction, one(nic, []facts.Source{c.busiest.Source},
-						"one of %d queues took %.0f%% of the interrupts", c.queues, 100*float64(c.most)/float64(c.all)))...)
+						"one of %d queues got %.0f%% of the interrupts", c.queues, 100*float64(c.most)/float64(c.all)))...)
 				}
 			}
 			if len(out) == 0 {
@@ -79,16 +79,16 @@ func busyByPackets(f *facts.Facts) (out []Finding) {
 			}
 		}
 		if l.queues >= 2 && l.most >= many && float64(l.most) >= 0.95*float64(l.all) {
-			out = append(out, do(queueAction, one(n.Name, []facts.Source{l.busiest.Source}, "one of %d queues "+
-				"took %.0f%% of the packets",
+			out = append(out, do(queueAction, one(n.Name, []facts.Source{l.busiest.Source}, "one of %d queues got %.0f%% of the "+
+				"packets",
 				l.queues, 100*float64(l.most)/float64(l.all)))...)
 		}
 	}
 	return out
 }
 
-const queueAction = "for PPPoE and tunnels let netisr spread the packets (net.isr.dispatch=deferred, " +
-	"net.isr.maxthreads=-1); else see whether RSS is on"
+const queueAction = "for PPPoE and tunnels, let netisr spread the packets: net.isr.dispatch=deferred, and " +
+	"net.isr.maxthreads=-1 in /boot/loader.conf; otherwise check that RSS is enabled"
 
 func busyExample(first, second int) string {
 	return fmt.Sprintf("interrupt                          total       rate\nirq264: igb0:que 0 %20d      "+

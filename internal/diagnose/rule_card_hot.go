@@ -5,8 +5,8 @@ import "github.com/wirerate/wirerate/internal/regexp"
 // cardHot finds cards that stopped since they were too hot.
 func cardHot() Rule {
 	return Rule{
-		ID: "card-too-hot", Title: "A card stopped for heat", Needs: []string{"messages"}, Severity: Critical,
-		Because: "Cards of 10 Gbit/s over copper need moving air: too hot, they lower their rate or switch themselves off.",
+		ID: "card-too-hot", Title: "A card overheated", Needs: []string{"messages"}, Severity: Critical,
+		Because: "10GBASE-T cards need airflow: when they overheat, they throttle or shut down.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooHot)
 			if n == 0 {
@@ -16,8 +16,8 @@ func cardHot() Rule {
 			if name == "" {
 				name = cardOf(lines...)
 			}
-			found := do("give the card a fan, or another slot; look at the optic or the cable it drives",
-				one(name, lines, "its driver reported heat in %s", counted(n, "line")))
+			found := do("give the card airflow (a fan) or another slot; check the optic or cable in it",
+				one(name, lines, "its driver reported overheating (%s)", counted(n, "line")))
 			if warnsOfHeat.MatchString(lines[0].Text) {
 				found = with(Warning, found)
 			}

@@ -8,10 +8,10 @@ import (
 // cardNotStarted finds network cards that their driver could not start.
 func cardNotStarted() Rule {
 	return Rule{
-		ID: "card-not-started", Title: "A network card's driver could not start it", Severity: Critical,
+		ID: "card-not-started", Title: "A network card failed to initialise", Severity: Critical,
 		Systems: onLinux(), Needs: []string{"messages"},
-		Because: "The card has no interface until its driver starts. The driver and the card's firmware do not fit " +
-			"together, the card does not answer, or memory is missing: no setting of the network helps.",
+		Because: "The card has no interface until its driver attaches. Driver and firmware do not match, the card does not " +
+			"respond, or memory is short: no network setting helps.",
 		Confirm: "ip link does not show the interface; lspci -k shows the card without \"Kernel driver in use\".",
 		Check:   func(in Input) []Finding { return notStarted(in.Facts) },
 		Fires:   linuxExample("dmesg", "[    9.412231] igc: probe of 0000:05:00.0 failed with error -2\n"),
@@ -27,7 +27,7 @@ func notStarted(f *facts.Facts) []Finding {
 	}
 	m := failedProbe.FindStringSubmatch(lines[0].Text)
 	driver, card, code := m[1]+m[5], m[2]+m[4], m[3]+m[6]
-	found := one("card at "+card, lines, "its driver (%s) gave up with error -%s%s", driver, code, errorMeans[code])
+	found := one("card at "+card, lines, "its driver (%s) failed with error -%s%s", driver, code, errorMeans[code])
 	return do(startAction(code), found)
 }
 
@@ -37,7 +37,7 @@ var failedProbe = regexp.MustCompile(`\b(` + cardDrivers + `): probe of (\S+) fa
 
 // errorMeans are the errors (errno) that a driver gives up with most.
 var errorMeans = map[string]string{
-	"2": " (a file is missing, mostly its firmware's)", "5": " (input or output failed)", "12": " (no memory)",
+	"2": " (a file is missing, usually the firmware)", "5": " (I/O error)", "12": " (out of memory)",
 	"22": " (invalid argument)", "110": " (timed out)",
 }
 
@@ -45,12 +45,10 @@ var errorMeans = map[string]string{
 func startAction(code string) string {
 	switch code {
 	case "2":
-		return "install the card's firmware (package linux-firmware) and load the driver anew; the lines before name " +
-			"the file"
+		return "install the card's firmware (package linux-firmware) and reload the driver; the preceding lines name the file"
 	case "12":
-		return "give the bus a larger window (BIOS: above 4G decoding), the machine more memory, or the card fewer " +
-			"virtual functions"
+		return "enable \"Above 4G Decoding\" in the BIOS, add memory, or configure fewer virtual functions on the card"
 	}
-	return "read what the driver says before it; use a newer kernel or driver and update the card's firmware; then a " +
-		"cold start, and another slot"
+	return "read the driver's preceding messages; use a newer kernel or driver and update the card's firmware; then try a " +
+		"cold boot and another slot"
 }

@@ -12,10 +12,10 @@ import (
 // "Slow requests or requests are blocked"; Ceph's "Health checks" has the names of the alarms).
 func cephSlow() Rule {
 	return Rule{
-		ID: "ceph-slow", Title: "Operations of Ceph are blocked or slow", Needs: []string{"messages"}, Severity: Warning,
-		Because: "A daemon did not end an operation within 30 s. A write waits for the slowest of its copies: one disk that is " +
-			"slow or failing, a daemon that recovers or scrubs, or lost packets between the daemons.",
-		Confirm: "ceph osd perf shows one daemon's commit latency far above the others': its disk. Slow heartbeats or losses " +
+		ID: "ceph-slow", Title: "Ceph operations are blocked or slow", Needs: []string{"messages"}, Severity: Warning,
+		Because: "A daemon did not complete an operation within 30 s. A write waits for its slowest replica: a slow or " +
+			"failing disk, recovery or scrubbing, or packet loss between the daemons.",
+		Confirm: "ceph osd perf shows the commit latency of one OSD far above the others: its disk. Slow heartbeats or loss " +
 			"between the hosts (nstat TcpRetransSegs, ping -M do -s 8972 with jumbo frames): the network.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, cephBlocked)
@@ -27,7 +27,7 @@ func cephSlow() Rule {
 			if len(who) > 0 {
 				subject = strings.Join(who[:min(len(who), 3)], ", ")
 			}
-			found := one(subject, lines, "operations are blocked or slow, in %s", counted(n, "line"))
+			found := one(subject, lines, "operations are blocked or slow (%s)", counted(n, "line"))
 			daemon := "osd.N"
 			switch i := slices.IndexFunc(who, func(w string) bool { return strings.HasPrefix(w, "osd.") }); {
 			case waits != "":
@@ -36,13 +36,13 @@ func cephSlow() Rule {
 			case i >= 0:
 				daemon = who[i]
 			case len(who) > 0 && !slices.ContainsFunc(who, func(w string) bool { return !strings.HasPrefix(w, "mon.") }):
-				found[0].Because = "The operations are those of monitors, not of data: a request stays unanswered inside, or the " +
+				found[0].Because = "These are monitor operations, not client I/O: a request is stuck inside the monitor, or the " +
 					"monitor's own disk is slow."
-				found[0].Confirm = "ceph daemon " + who[0] + " ops on its host shows which requests they are."
-				return do("see what they are (ceph daemon "+who[0]+" ops); restart the monitor if they never end", found)
+				found[0].Confirm = "ceph daemon " + who[0] + " ops on its host shows the stuck requests."
+				return do("list them (ceph daemon "+who[0]+" ops); restart the monitor if they never complete", found)
 			}
-			return do("ceph health detail, ceph osd perf; on the host: ceph daemon "+daemon+" dump_historic_ops for the step that "+
-				"takes the time, iostat -x 1 and smartctl for its disk", found)
+			return do("ceph health detail, ceph osd perf; on the host: ceph daemon "+daemon+" dump_historic_ops for the slow "+
+				"step, iostat -x 1 and smartctl for its disk", found)
 		},
 		Fires: linuxExample("dmesg", "2023-02-08 16:36:43.461 7f20b2b6c700 -1 osd.3 5419 get_health_metrics reporting 4 slow ops, "+
 			"oldest is osd_op(client.1.0:1 10.6)\n"),

@@ -5,8 +5,8 @@ func checksums() Rule {
 	return Rule{
 		ID: "checksum-errors", Title: "TCP segments arrive with wrong checksums", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"linux:protocols", "freebsd:counters"}, Severity: Info,
-		Because: "The frame's own check passed, so the damage happened in a device or a driver's offload rather " +
-			"than on a wire.",
+		Because: "The frame's own CRC was good, so the corruption happened in a device or in a driver's offload, not on the " +
+			"wire.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "Tcp.InCsumErrors", "tcp.packet_received.discarded_for_bad_checksum")
 			arrived := total(in.Facts, "Tcp.InSegs") + total(in.Facts, "tcp.packet_received")

@@ -11,10 +11,10 @@ import (
 // clockSource finds a slow clock.
 func clockSource() Rule {
 	return Rule{
-		ID: "slow-clock-source", Title: "The kernel reads a slow clock", Needs: []string{"linux:system files|messages",
+		ID: "slow-clock-source", Title: "The kernel uses a slow clock source", Needs: []string{"linux:system files|messages",
 			"freebsd:settings", "openbsd:settings"}, Severity: Warning,
-		Because: "TCP reads the time for each segment; a clock outside the processor costs about a " +
-			"microsecond per reading, and HPET and ACPI timers serialise the cores.",
+		Because: "TCP reads the clock for every segment; a clock outside the CPU costs about a microsecond per read, and HPET " +
+			"and ACPI timers serialise the cores.",
 		Check: func(in Input) []Finding {
 			names := map[system.System]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 				"freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
@@ -28,8 +28,8 @@ func clockSource() Rule {
 			if !ok || !slices.Contains(slow, v) {
 				return nil
 			}
-			return do("find out why the processor's own clock (tsc) was rejected: the kernel's log says so at boot; "+
-				"firmware or virtual machine settings are the usual cause",
+			return do("find out why the TSC was rejected (the kernel log says so at boot); firmware or virtual machine settings "+
+				"are the usual cause",
 				one("clock", []facts.Source{in.Facts.Settings[name].Source}, "the clock source is %s", v))
 		},
 		Fires: linuxExample("/sys", "/sys/devices/system/clocksource/clocksource0/current_clocksource:hpet\n"),
@@ -43,9 +43,9 @@ func switchedClock(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return do("find out why the processor's own clock (tsc) was rejected: the lines before this one say so; firmware, "+
-		"or the settings of the virtual machine, are the usual cause",
-		one("clock", lines[len(lines)-1:], "the kernel went over to the clock source %s",
+	return do("find out why the TSC was rejected (the preceding log lines say so); firmware or virtual machine settings "+
+		"are the usual cause",
+		one("clock", lines[len(lines)-1:], "the kernel switched to clock source %s",
 			slowClock.FindStringSubmatch(lines[0].Text)[1]))
 }
 

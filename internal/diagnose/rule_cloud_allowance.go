@@ -12,12 +12,12 @@ import (
 // them; amzn-drivers, ena_ethtool.c).
 func cloudAllowance() Rule {
 	return Rule{
-		ID: "cloud-allowance", Title: "The provider's limits for this size of machine were exceeded", Severity: Warning,
+		ID: "cloud-allowance", Title: "The cloud provider's limits for this instance size were exceeded", Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
 		Needs:   []string{"linux:statistics *", "freebsd:settings"},
-		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or " +
-			"drops the machine's packets, outside this system.",
-		Confirm: "The counter grows while it is slow. No setting on this system helps, but a larger machine does.",
+		Because: "Above the instance's allowance of bandwidth, packets or tracked connections, the provider queues or drops " +
+			"packets outside this system.",
+		Confirm: "The counter grows while it is slow. No setting on this system helps; a larger instance does.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -39,8 +39,8 @@ func cloudAllowance() Rule {
 					}
 				}
 				if len(what) > 0 {
-					out = append(out, with(severity, do("use a larger machine, or spread the traffic over more of them",
-						one(n.Name, evidence, "packets above the allowance: %s", strings.Join(what, "; "))))...)
+					out = append(out, with(severity, do("use a larger instance, or spread the traffic over more instances",
+						one(n.Name, evidence, "packets queued or dropped above the allowance: %s", strings.Join(what, "; "))))...)
 				}
 			}
 			return out

@@ -14,8 +14,7 @@ func congestionControlUnfit() Rule {
 	return Rule{
 		ID: "congestion-control-unfit", Title: "The congestion control cannot fill this path",
 		Needs: []string{"settings"}, Severity: Warning, Systems: []string{"linux", "freebsd"},
-		Because: "The window that an algorithm reaches at a given loss rate is bounded; Reno grows back " +
-			"by one segment per round trip.",
+		Because: "At a given loss rate an algorithm's window is bounded; Reno grows back by one segment per round trip.",
 		Check: func(in Input) []Finding {
 			if in.Path.Rate == 0 || in.Path.RTT == 0 {
 				return nil
@@ -27,12 +26,12 @@ func congestionControlUnfit() Rule {
 			want := linkGoodput(in.Path, in.Facts)
 			var found []Finding
 			if bound, known := lossResponse(current, in.Path); known && bound < 0.8*want {
-				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %.3g over %s, and "+
-					"the link carries %s", current, units.Rate(bound), in.Path.Loss, units.Duration(in.Path.RTT), units.Rate(want))
+				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %.3g over %s, but the link "+
+					"carries %s", current, units.Rate(bound), in.Path.Loss, units.Duration(in.Path.RTT), units.Rate(want))
 			} else if segments := float64(in.Path.BDP()) / float64(in.Path.MSS()); (current == "reno" ||
 				current == "newreno") && segments/2*in.Path.RTT.Seconds() > 10 {
-				found = one(current, []facts.Source{src}, "after one loss %s needs %.0f s to fill the path again "+
-					"(%.0f segments, one for each round trip)", current, segments/2*in.Path.RTT.Seconds(), segments/2)
+				found = one(current, []facts.Source{src}, "after one loss %s needs %.0f s to fill the path again (%.0f segments, "+
+					"one per round trip)", current, segments/2*in.Path.RTT.Seconds(), segments/2)
 			}
 			if len(found) > 0 {
 				found[0].Fix = []Fix{{Setting: name}}

@@ -12,8 +12,7 @@ func conntrackDrops() Rule {
 	return Rule{
 		ID: "conntrack-drops", Title: "Connection tracking dropped packets", Systems: onLinux(),
 		Needs: []string{"conntrack statistics|conntrack"}, Severity: Warning,
-		Because: "A packet whose entry cannot be created is dropped: the table was full, or two " +
-			"packets of one connection raced.",
+		Because: "A packet whose entry cannot be created is dropped: the table was full, or two packets of one connection raced.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "nf_conntrack.drop", "nf_conntrack.early_drop", "nf_conntrack.insert_failed")
 			if len(found) == 0 {
@@ -29,14 +28,14 @@ func conntrackDrops() Rule {
 			room := known && limited && float64(now) < 0.8*float64(most)
 			raced, dropped := total(in.Facts, "nf_conntrack.insert_failed"), total(in.Facts, "nf_conntrack.drop")
 			if room && 2*raced >= dropped || raced > 0 && raced == dropped && total(in.Facts, "nf_conntrack.early_drop") == 0 {
-				out[0].Because = "Two packets of one connection, such as a resolver's A and AAAA questions from one port, or two " +
-					"connections for one port of the NAT, raced for the same entry: the later packet is dropped, and DNS waits 5 s."
+				out[0].Because = "Two packets of one connection (such as a resolver's A and AAAA queries from one port), or two " +
+					"connections for one NAT port, raced for the same entry: the later packet is dropped, and DNS waits 5 s."
 				if room {
 					out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
 					out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
 				}
-				return do("let NAT choose ports at random (--random-fully), let a cache on the host answer DNS (in Kubernetes NodeLocal "+
-					"DNSCache) or ask it by TCP (options use-vc, single-request-reopen in resolv.conf)", out)
+				return do("use random NAT ports (--random-fully), and for DNS a cache on the host (Kubernetes: NodeLocal DNSCache) "+
+					"or TCP (options use-vc or single-request-reopen in resolv.conf)", out)
 			}
 			out[0].Fix = []Fix{{Setting: "net.netfilter.nf_conntrack_max"}}
 			return out

@@ -38,15 +38,15 @@ func conntrackFull() Rule {
 				if n == 0 {
 					return alarmedConntrack(in.Facts)
 				}
-				found := one("conntrack", lines, "the kernel reported a full table in %s", counted(n, "line"))
+				found := one("conntrack", lines, "the kernel reported a full table (%s)", counted(n, "line"))
 				if ok && ok2 && limit > 0 { // it is not full any longer
 					found[0].Evidence = append(found[0].Evidence, src, src2)
-					found[0].Summary += fmt.Sprintf("; now %d of at most %d entries", used, limit)
+					found[0].Summary += fmt.Sprintf("; now %d of %d entries", used, limit)
 					found = with(pastSeverity(lines), found)
 				}
 				return found
 			}
-			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.3g%%)", used, limit,
+			return one("conntrack", []facts.Source{src, src2}, "%d of %d entries are in use (%.3g%%)", used, limit,
 				100*float64(used)/float64(limit))
 		},
 		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max "+
@@ -59,7 +59,7 @@ func conntrackFull() Rule {
 func alarmedConntrack(f *facts.Facts) []Finding {
 	for _, a := range f.Alarms {
 		if a.Name == "conntrack full" && a.Share >= 0.8 {
-			return with(Warning, one("conntrack", []facts.Source{a.Source}, "its monitor says that %.3g%% of the table was in use",
+			return with(Warning, one("conntrack", []facts.Source{a.Source}, "the monitoring reports %.3g%% of the table in use",
 				100*a.Share))
 		}
 	}

@@ -12,7 +12,7 @@ func coreSaturated() Rule {
 		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle",
 		Systems: []string{"linux", "freebsd", "openbsd"}, Severity: Critical,
 		Needs:   []string{"sampled processors"},
-		Because: "Packets wait for that core whatever the others do, so it limits the rate.",
+		Because: "All packets of a queue wait for that core, so it limits the rate while other cores idle.",
 		Check: func(in Input) (out []Finding) {
 			if alone := coreShownAlone(in.Facts); alone != nil {
 				return alone
@@ -24,24 +24,26 @@ func coreSaturated() Rule {
 			for _, p := range in.Facts.Processors {
 				busy, where := p.Interrupt, "in interrupts"
 				if in.Facts.System == "openbsd" && busy >= 0.4 { // it waits for the lock of the network, or works beside
-					busy, where = busy+p.System, "in interrupts and in the kernel"
+					busy, where = busy+p.System, "in interrupts and the kernel"
 				}
 				if !p.Sampled || busy < 0.85 || p.Idle+p.Nice > 0.1 || len(in.Facts.Processors) < 2 ||
 					idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
-				others := fmt.Sprintf("the host as a whole %.0f%% idle", 100*idle/float64(len(in.Facts.Processors)))
+				others := fmt.Sprintf("while the host as a whole was %.0f%% idle", 100*idle/float64(len(in.Facts.Processors)))
 				if !in.Facts.EveryProcessor() {
-					others = fmt.Sprintf("the %d that were shown %.0f%% idle together", len(in.Facts.Processors),
+					others = fmt.Sprintf("while the %d cores shown were %.0f%% idle on average", len(in.Facts.Processors),
 						100*idle/float64(len(in.Facts.Processors)))
 				}
 				s := Critical
 				if p.Idle+p.Nice > 0.05 {
 					s = Warning // its bursts are lost already, its mean is not the limit yet
 				}
-				out = append(out, with(s, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
+				out = append(out, with(s, do("spread the queues' interrupts over the cores: more queues (Linux: ethtool -L NAME "+
+					"combined N; FreeBSD, of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in /boot/loader.conf), "+
+					"irqbalance or RPS (Linux)",
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-						"%.0f%% of its time %s while it was observed, %s", 100*busy, where, others)))...)
+						"%.0f%% of its time %s %s", 100*busy, where, others)))...)
 			}
 			return out
 		},
@@ -61,9 +63,9 @@ func coreShownAlone(f *facts.Facts) []Finding {
 	if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 {
 		return nil
 	}
-	return with(Warning, do("show all cores (top -SHP): where the others idle, spread the queues' interrupts "+
-		"over them; where all are "+
-		"full, less work for each packet or a faster machine helps", one(fmt.Sprintf("CPU %d", p.ID),
+	return with(Warning, do("show all cores (top -SHP): if the others idle, spread the queues' interrupts over them; if "+
+		"all are busy, reduce the work per packet (fewer firewall rules) or use a "+
+		"faster machine", one(fmt.Sprintf("CPU %d", p.ID),
 		[]facts.Source{p.Source},
-		"%.0f%% of its time in interrupts while it was observed, the other cores were not shown", 100*p.Interrupt)))
+		"%.0f%% of its time in interrupts; the other cores were not shown", 100*p.Interrupt)))
 }

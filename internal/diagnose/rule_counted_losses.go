@@ -8,15 +8,15 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
-const queueRemedy = "give what empties this queue more processor time, queues or buffers, or let less arrive there"
+const queueRemedy = "give the consumer of this queue more CPU time, queues or buffers, or reduce the load on it"
 
 // countedLosses finds what tools that have no reader of their own count as lost.
 func countedLosses() Rule {
 	return Rule{
-		ID: "counted-losses", Title: "A tool counts packets that it lost",
+		ID: "counted-losses", Title: "A tool's counter shows lost packets",
 		Needs: []string{"counters of other tools|switch errors|cilium metrics|handshakes"}, Severity: Warning,
-		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it " +
-			"was too slow, or its bursts are longer than the queue.",
+		Because: "The counter's name says that packets were lost. Usually a queue was full because its consumer was too slow, " +
+			"or bursts were longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",
 		Check: func(in Input) []Finding {
 			if len(in.Facts.LossCounts) == 0 {
@@ -38,11 +38,11 @@ func countedLosses() Rule {
 			if c.Total.Line != c.Source.Line {
 				evidence = append(evidence, c.Total)
 			}
-			found := with(severity, one(name, evidence, "%d, beside %d of %s (%s)", c.Lost, c.Beside, c.Of, percent(c.Share())))
+			found := with(severity, one(name, evidence, "%d, against %d %s (%s)", c.Lost, c.Beside, c.Of, percent(c.Share())))
 			found[0].Share = c.Share()
 			if c.Name == "lookups lost" {
-				found[0].Because = "The first packet of a flow that the datapath does not know waits for ovs-vswitchd: what is lost " +
-					"here found that queue full, since flows are too many, too short, or evicted too soon."
+				found[0].Because = "The first packet of an unknown flow goes up to ovs-vswitchd: these packets found that upcall " +
+					"queue full, because there are too many or too short flows, or flows are evicted too early."
 			}
 			return do(queueRemedy, found)
 		},

@@ -10,11 +10,11 @@ import (
 // interrupts.
 func cpuSaturated() Rule {
 	return Rule{
-		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical,
+		ID: "cpu-saturated", Title: "All cores are busy, mostly with packet processing", Severity: Critical,
 		Needs: []string{"sampled processors|all processors"},
-		Because: "No setting for a queue or core helps when no core has time left. Less work per " +
-			"packet does (filter rules, interrupt moderation, offloads), or a faster machine.",
-		Confirm: "The rate stays the same when more clients send.",
+		Because: "No queue or core setting helps when no core has idle time. Less work per packet does (firewall rules, " +
+			"interrupt moderation, offloads), or a faster machine.",
+		Confirm: "The total rate stays the same when more clients send.",
 		Check: func(in Input) []Finding {
 			var idle, interrupt, system float64
 			var evidence []facts.Source
@@ -47,7 +47,8 @@ func cpuSaturated() Rule {
 			if idle/all > 0.1 {
 				severity = Warning
 			}
-			return with(severity, do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",
+			return with(severity, do("reduce the cost per packet: interrupt rate (Linux: ethtool -C NAME adaptive-rx on), "+
+				"firewall rules, number of queues",
 				one("processor", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
 					100*idle/all)))
@@ -97,8 +98,8 @@ func fullInKernel(f *facts.Facts) []Finding {
 			evidence = append(evidence, t.Source)
 		}
 	}
-	return with(Warning, do("top -SHP shows which threads they are: kernel{if_io_tqg_N} and the names of cards handle "+
-		"packets; less work for each packet (firewall rules, inspection), or a faster machine helps",
-		one("processor", sample(evidence), "%d of %d cores have no time left, %.0f%% of all time in the kernel", full, n,
+	return with(Warning, do("top -SHP shows the threads: kernel{if_io_tqg_N} and threads named after cards process "+
+		"packets; reduce the work per packet (firewall rules, IDS/IPS), or use a faster machine",
+		one("processor", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
 			100*kernel/float64(n))))
 }

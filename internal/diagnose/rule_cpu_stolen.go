@@ -9,9 +9,9 @@ import (
 // cpuStolen finds a virtual machine that waits for a real processor.
 func cpuStolen() Rule {
 	return Rule{
-		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info,
+		ID: "cpu-stolen", Title: "The hypervisor gives this virtual machine too little CPU time", Severity: Info,
 		Systems: onLinux(), Needs: []string{"sampled processors|all processors"},
-		Because: "While the virtual processor waits, packets wait or are dropped; nothing on this system can change that.",
+		Because: "While a virtual CPU waits to run, packets wait or are dropped; no setting in the guest can change that.",
 		Check: func(in Input) []Finding {
 			var stolen float64
 			var evidence []facts.Source
@@ -29,9 +29,9 @@ func cpuStolen() Rule {
 			if n == 0 || stolen/float64(n) < 0.1 {
 				return nil
 			}
-			found := do("ask the provider, or move the machine to a host with free processors",
+			found := do("ask the provider, or move the virtual machine to a host with free CPUs",
 				one("processor", sample(evidence),
-					"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
+					"%.0f%% of the CPU time was stolen (steal) while observed", 100*stolen/float64(n)))
 			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top" || evidence[0].From == "vmstat") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)
 			}

@@ -8,11 +8,11 @@ import (
 // kernel/rcu/tree_stall.h).
 func processorStuck() Rule {
 	return Rule{
-		ID: "cpu-stuck", Title: "A processor was stuck for seconds", Systems: onLinux(), Needs: []string{"messages"},
+		ID: "cpu-stuck", Title: "A CPU was stuck for seconds (soft lockup)", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Critical,
-		Because: "A stuck processor serves no interrupts: its queues of the cards fill, connections stall, and drivers reset " +
+		Because: "A stuck CPU serves no interrupts: the card queues it handles fill up, connections stall, and drivers reset " +
 			"cards whose packets were not completed in time.",
-		Confirm: "The pauses of the network have the times of these messages.",
+		Confirm: "The network stalls coincide with these messages.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, stuckProcessor)
 			if n == 0 {
@@ -27,9 +27,9 @@ func processorStuck() Rule {
 			if hung, n := matching(in.Facts, hungHardware); n > 0 && hung[0].Line < lines[0].Line {
 				severity = Warning // what came of it
 			}
-			return with(severity, do("look at what the lines behind it name: lack of memory, a driver, a busy loop of the kernel; in a virtual "+
-				"machine at stolen time (st in top) and a host with too many virtual processors",
-				one(subject, lines, "%s, reported in %s", what, counted(n, "line"))))
+			return with(severity, do("check what the lines after it name: memory shortage, a driver, a kernel busy loop; in a "+
+				"virtual machine, check steal time (st in top) and CPU overcommitment of the host",
+				one(subject, lines, "%s (%s)", what, counted(n, "line"))))
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [kworker/3:1:77]\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] NMI watchdog: Enabled. Permanently consumes one hw-PMU counter.\n"),

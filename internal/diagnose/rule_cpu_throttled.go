@@ -10,10 +10,10 @@ import (
 // (kubernetes-mixin, CPUThrottlingHigh) begins at a quarter of the periods.
 func cpuThrottled() Rule {
 	return Rule{
-		ID: "cpu-throttled", Title: "A limit of processor time stops a container or service", Systems: onLinux(),
+		ID: "cpu-throttled", Title: "A CPU limit throttles a container or service", Systems: onLinux(),
 		Needs: []string{"server statistics"}, Severity: Warning,
-		Because: "When the quota of a period (100 ms) is used up, every thread of the group stands still until the next one: " +
-			"answers come up to 100 ms late and queues fill, with processors idle.",
+		Because: "When the quota of a period (100 ms) is used up, all threads of the group are paused until the next one: " +
+			"responses are up to 100 ms late and queues fill, although CPUs are idle.",
 		Confirm: "nr_throttled grows while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			const often, worth, few = 0.25, 0.05, 100
@@ -30,8 +30,8 @@ func cpuThrottled() Rule {
 					severity = Info
 				}
 				out = append(out, do("raise or remove the limit (resources.limits.cpu of the container, --cpus of docker, CPUQuota= "+
-					"of the unit), or run fewer threads (GOMAXPROCS, worker_processes) than it has processors",
-					with(severity, one(cmp.Or(t.Subject, "control group"), evidence, "it had to wait in %.3g%% of the periods",
+					"of the unit), or run no more threads (GOMAXPROCS, worker_processes) than the quota has CPUs",
+					with(severity, one(cmp.Or(t.Subject, "control group"), evidence, "it was throttled in %.3g%% of the periods",
 						100*t.Share)))...)
 			}
 			return out

@@ -15,8 +15,7 @@ func cwndLimited() Rule {
 	return Rule{
 		ID: "network-limited", Title: "Connections are held back by loss, not by buffers",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"flows|transfers"}, Severity: Info,
-		Because: "Neither end's buffer was the limit while data was waiting: the congestion window was, and it " +
-			"shrinks on loss.",
+		Because: "While data was waiting, neither end's buffer was the limit: the congestion window was, and it shrinks on loss.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -100,8 +99,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
 	tr := lossy[0]
-	summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; "+
-		"its window did not pass %s",
+	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%, in %d of %d intervals; its window never "+
+		"exceeded %s",
 		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
 	if tr.Stalled > 0 {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
@@ -112,14 +111,14 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	if tr.Window > 0 && tr.Window <= 4*segment && againShare(tr) >= 0.1 {
-		found[0].Because = "The window never grows past a few segments, so nearly every larger burst is lost: that is no full " +
-			"queue. Packets of a certain kind do not arrive: too large for a tunnel or overlay on the way, or with a checksum " +
-			"that the card of a tunnel leaves wrong; or a policer drops bursts."
-		found = do("compare the MTUs of the tunnel and of the interface below it (ip link, ping -M do -s 1422 PEER); of VXLAN try "+
-			"ethtool -K NAME tx-checksum-ip-generic off", found)
+		found[0].Because = "The window never grows beyond a few segments, so nearly every larger burst is lost. That is not a " +
+			"full queue: certain packets never arrive, because they are too large for a tunnel or overlay on the path or leave " +
+			"with a wrong checksum (tunnel offload), or a policer drops bursts."
+		found = do("compare the MTUs of the tunnel and of the interface below it (ip link, ping -M do -s 1422 PEER); with "+
+			"VXLAN, try ethtool -K NAME tx-checksum-ip-generic off", found)
 	} else if tr.Stalled >= 3 && tr.Peer != "" {
-		found = do("see whether full-sized packets pass: ping -M do -s 1472 to the peer, over a tunnel the size that fits it; where only "+
-			"smaller ones do, "+findSmallerLink, found)
+		found = do("check whether full-sized packets pass: ping -M do -s 1472 PEER (through a tunnel: the size that fits it); "+
+			"if only smaller ones do, "+findSmallerLink, found)
 	}
 	for _, t := range lossy[1:] {
 		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
@@ -154,8 +153,8 @@ func shareAgain(bytes, again float64) float64 {
 }
 
 // findLoss is what is done about a path that loses packets.
-const findLoss = "find where the path loses packets before changing buffers: ethtool -S NAME on both ends, then mtr -rwc 200 " +
-	"to the peer"
+const findLoss = "find where the path loses packets before changing buffers: ethtool -S NAME on both ends, then mtr " +
+	"-rwc 200 PEER"
 
 // worstStream keeps of the streams of a test that lose, the worst one first, this one, and says what the others lose.
 func worstStream(lossy []Finding) []Finding {
@@ -197,11 +196,11 @@ func lossySummaries(f *facts.Facts) []Finding {
 	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
 	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
 		all := lossy[sum]
-		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s, sent %d segments "+
-			"again, about %.2g%% of them", all.Rate, all.Retransmits, 100*again(all))
+		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s, "+
+			"retransmitted %d segments, about %.2g%%", all.Rate, all.Retransmits, 100*again(all))
 		return worstStream(found)
 	}
-	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s sent %d segments again, about %.2g%% of them",
+	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s retransmitted %d segments, about %.2g%%",
 		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
 	for _, end := range lossy[1:] {
 		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%.2g%%) at %s", end.Retransmits, 100*again(end),
@@ -224,10 +223,10 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	}
 	if shortQueue(v) {
 		bad = 0.001
-		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue "+
-			"much shorter than the path, a policer, or damage", v["minrtt"])
-		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender "+
-			"(fq), or use a congestion control that bears loss", found)
+		found[0].Summary += fmt.Sprintf("; the RTT does not grow before the loss (minimum %g ms): a queue much shorter than "+
+			"the BDP, a policer, or corruption", v["minrtt"])
+		found = do("if the queue is yours, size it to about one bandwidth-delay product; pace at the sender (fq), or use a "+
+			"congestion control that tolerates loss (BBR)", found)
 	} else {
 		found = do(findLoss, found)
 	}

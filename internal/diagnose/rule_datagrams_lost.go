@@ -5,11 +5,11 @@ import "github.com/wirerate/wirerate/internal/facts"
 // datagramsLost finds tests of UDP whose datagrams did not arrive.
 func datagramsLost() Rule {
 	return Rule{
-		ID: "datagrams-lost", Title: "Datagrams of a test did not arrive", Needs: []string{"transfers"}, Severity: Warning,
-		Because: "UDP sends at the rate it is told, whatever the path carries: what is too much for a link, a queue, a " +
-			"processor or the receiver's buffer is lost, and the receiver's rate is what got through.",
-		Confirm: "nstat -az UdpRcvbufErrors (netstat -sp udp) at the receiver grows by the loss: then it is the receiver's " +
-			"buffer; if not, the loss is before it.",
+		ID: "datagrams-lost", Title: "UDP datagrams of a test were lost", Needs: []string{"transfers"}, Severity: Warning,
+		Because: "UDP sends at the configured rate, whatever the path carries: what exceeds a link, a queue, a CPU or the " +
+			"receiver's buffer is lost, and the receiver's rate is what got through.",
+		Confirm: "nstat -az UdpRcvbufErrors (netstat -sp udp) at the receiver grows by the number lost: then it is the " +
+			"receiver's buffer; if not, the loss is before it.",
 		Check: func(in Input) []Finding {
 			var worst facts.TransferEnd
 			for _, e := range in.Facts.TransferEnds {
@@ -25,10 +25,10 @@ func datagramsLost() Rule {
 				severity = Warning // a test may send more than the path carries, to see what it does
 			}
 			found := with(severity, one("iperf3", []facts.Source{worst.Source},
-				"%.2g%% of %d datagrams were lost, %s arrived", 100*share(worst), worst.Datagrams, arrived(worst)))
+				"%.2g%% of %d datagrams were lost; %s got through", 100*share(worst), worst.Datagrams, arrived(worst)))
 			found[0].Share = share(worst)
-			return do("find the rate without loss: iperf3 -u with a lower -b; if that is far below the link, give the "+
-				"receiver a larger buffer (-w 4M) and look at its counters", found)
+			return do("find the loss-free rate: iperf3 -u with a lower -b; if it is far below the link rate, give the receiver a "+
+				"larger buffer (-w 4M) and check its counters", found)
 		},
 		Fires: linuxExample("iperf3", "[ ID] Interval           Transfer     Bitrate         Jitter  "+
 			"  Lost/Total Datagrams\n"+

@@ -23,11 +23,11 @@ const (
 // delayedRoundTrips finds probes that mostly take far longer than the fastest.
 func delayedRoundTrips() Rule {
 	return Rule{
-		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
+		ID: "delayed-round-trips", Title: "Round-trip times are far above the path's minimum", Severity: Warning,
 		Needs: []string{"path|round trips|speed tests|messages"},
-		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
-			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
-		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",
+		Because: "A queue on the path is full, or a radio sleeps or retransmits: everything that shares it is delayed. " +
+			"Routers answer probes to themselves late: a delay counts only if it continues to the end of the path.",
+		Confirm: "On an idle link the RTT is low; during an upload or download it grows as here.",
 		Check: func(in Input) []Finding {
 			if found := delayedProbes(in.Facts); found != nil {
 				return found
@@ -70,13 +70,13 @@ func behindOutages(p facts.Ping) bool {
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
-	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
-		"power_save off), look at signal and channel, and at who fills the link"
+	local := "the delay arises on the local network: turn off Wi-Fi power saving (iw dev NAME set power_save off), check " +
+		"signal and channel, and find who saturates the link"
 	if f.System != "linux" {
-		local = "the delay arises on the own network: look at its Wi-Fi (signal, channel, power saving), at who fills the " +
-			"link, and at what inspects packets on the way"
+		local = "the delay arises on the local network: check its Wi-Fi (signal, channel, power saving), who saturates the " +
+			"link, and devices that inspect packets"
 	}
-	const shape = "shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands"
+	const shape = "shape to about 95% of the bottleneck rate with fq_codel or cake where the queue builds up"
 	for _, t := range f.Traces {
 		if found := delayedTrace(t, local, shape); found != nil {
 			return found
@@ -91,16 +91,16 @@ func delayedProbes(f *facts.Facts) []Finding {
 		if p.Slowest.Text != "" && p.Slowest != p.Source {
 			evidence = append(evidence, p.Slowest)
 		}
-		found := one(cmp.Or(p.Peer, "ping"), evidence, "no round trip took less than %s", inMS(p.Min))
+		found := one(cmp.Or(p.Peer, "ping"), evidence, "no RTT was below %s", inMS(p.Min))
 		if p.Min < anyDelay {
-			found = one(cmp.Or(p.Peer, "ping"), evidence, "round trips take %s on average and up to %s, where %s is "+
+			found = one(cmp.Or(p.Peer, "ping"), evidence, "the RTT is %s on average and up to %s, where %s is "+
 				"possible", inMS(p.Avg), inMS(p.Max), inMS(p.Min))
 		}
 		if a, err := netip.ParseAddr(p.Peer); err == nil && (a.IsPrivate() || a.IsLinkLocalUnicast()) {
 			return do(local, found)
 		}
-		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
-			"(Wi-Fi, its power saving); else "+shape, found)
+		return do("ping the first router at the same time: if its RTT grows too, the delay arises on the local network "+
+			"(Wi-Fi, power saving); otherwise "+shape, found)
 	}
 	if found := delayedLater(f); found != nil {
 		return do(shape, found)
@@ -123,8 +123,8 @@ func delayedLater(f *facts.Facts) []Finding {
 		if slow.Peer == "" || !known || slow.Answered < least || !delayed(quick.Avg, slow.Min, slow.Max) {
 			continue
 		}
-		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time round trips take %s on average and up "+
-			"to %s, at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
+		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time the RTT is %s on average and up to %s, "+
+			"at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
 	}
 	return nil
 }
@@ -133,16 +133,16 @@ func delayedLater(f *facts.Facts) []Finding {
 func delayedTests(f *facts.Facts, shape string) []Finding {
 	for _, s := range f.SpeedTests {
 		if s.Idle == 0 && s.Loaded >= beyondOrbit {
-			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average, longer "+
-				"than over a satellite", inMS(s.Loaded)))
+			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load the RTT is %s on average, longer than "+
+				"over a satellite", inMS(s.Loaded)))
 		}
 		if s.Loaded > 0 && delayed(s.Idle, s.Loaded, max(s.Loaded, s.Longest)) {
 			longest := ""
 			if s.Longest > s.Loaded {
 				longest = " and up to " + inMS(s.Longest)
 			}
-			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average%s, "+
-				"on the idle line %s", inMS(s.Loaded), longest, inMS(s.Idle)))
+			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load the RTT is %s on average%s, on the idle "+
+				"link %s", inMS(s.Loaded), longest, inMS(s.Idle)))
 		}
 	}
 	return nil
@@ -177,15 +177,15 @@ func delayedTrace(t facts.Trace, local, shape string) []Finding {
 	if last > first {
 		evidence = append(evidence, end.Source)
 	}
-	found := one(cmp.Or(end.Name, "path"), evidence, "from hop %d on%s round trips take %s on average and up to %s, "+
-		"where %s is possible", from.Number, named(from.Name), inMS(from.Mean), inMS(from.Worst), inMS(from.Best))
+	found := one(cmp.Or(end.Name, "path"), evidence, "from hop %d on%s the RTT is %s on average and up to %s, where %s is "+
+		"possible", from.Number, named(from.Name), inMS(from.Mean), inMS(from.Worst), inMS(from.Best))
 	if few {
 		found = with(Info, found)
 	}
 	if from.Number <= 1 {
 		return do(local, found)
 	}
-	return do(shape+"; where that is not the own line, show this to who runs the hop", found)
+	return do(shape+"; if that link is not yours, show this to the operator of the hop", found)
 }
 
 // inMS are seconds in milliseconds.

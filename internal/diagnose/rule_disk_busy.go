@@ -11,8 +11,8 @@ import (
 func diskBusy() Rule {
 	return Rule{
 		ID: "disk-saturated", Title: "A disk is busy all the time", Severity: Info, Needs: []string{"disks|disk load"},
-		Because: "Reads and writes wait for this disk: the network is not the bottleneck.",
-		Confirm: "A transfer that touches no disk (iperf3, wirerate measure bulk) is faster.",
+		Because: "Reads and writes wait for this disk: the network may not be the bottleneck.",
+		Confirm: "A transfer without disk I/O (iperf3, wirerate measure bulk) is faster.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Disks {
 				d := &in.Facts.Disks[i]
@@ -20,11 +20,12 @@ func diskBusy() Rule {
 				if l == nil || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
 					continue
 				}
-				when := "while it was observed"
+				when := "while observed"
 				if l.SinceBoot {
-					when = "on the average, since boot if this is a first report"
+					when = "on average (since boot, if this is a first report)"
 				}
-				found := decisive(do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
+				found := decisive(do("measure without the disk (iperf3); then use a faster disk, more disks, or more memory for "+
+					"caching",
 					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy %s, %s/s moved%s",
 						100*min(l.Busy, 1), when, units.Bytes(l.Bytes), waits(l))))
 				if in.Role == "file" {
@@ -56,9 +57,9 @@ func diskExample(busy int) Example {
 func diskWait() Rule {
 	return Rule{
 		ID: "disk-wait", Title: "Programs wait for disks", Severity: Info, Needs: []string{"all processors"}, Systems: onLinux(),
-		Because: "The kernel counts idle time as iowait while a program waits for a disk, or for a file server such as NFS " +
+		Because: "The kernel counts idle time as iowait while a program waits for a disk or a file server such as NFS " +
 			"(proc_stat(5)): what such a program serves is late, whatever the network does.",
-		Confirm: "vmstat 1 shows programs in its column b while it is slow; a transfer that touches no disk (iperf3) is faster.",
+		Confirm: "vmstat 1 shows programs in column b while it is slow; a transfer without disk I/O (iperf3) is faster.",
 		Check: func(in Input) []Finding {
 			const much = 0.3
 			p := in.Facts.AllProcessors
@@ -72,10 +73,11 @@ func diskWait() Rule {
 			}
 			when := ""
 			if !p.Sampled {
-				when = ", on the average since boot"
+				when = ", on average since boot"
 			}
-			return decisive(do("iostat -x 1 names the disk (w_await, r_await, %util), nfsiostat 1 the mount, pidstat -d 1 the program",
-				one("disks", []facts.Source{p.Source}, "%.0f%% of the processors' time passed waiting for them%s, %.0f%% was used",
+			return decisive(do("find the disk with iostat -x 1 (w_await, r_await, %util), the mount with nfsiostat 1, the "+
+				"program with pidstat -d 1",
+				one("disks", []facts.Source{p.Source}, "%.0f%% of the CPU time was iowait%s, %.0f%% was used",
 					100*p.Waiting, when, 100*(1-min(p.Idle, 1)))))
 		},
 		Fires: linuxExample("top", "%Cpu(s):  2.1 us,  3.0 sy,  0.0 ni, 11.9 id, 83.0 wa,  0.0 hi,  0.0 si,  0.0 st\n"),

@@ -10,10 +10,10 @@ import (
 // driverMemory finds drivers that got no memory for their queues.
 func driverMemory() Rule {
 	return Rule{
-		ID: "driver-memory", Title: "A driver got no memory for its receive queues", Severity: Critical,
+		ID: "driver-memory", Title: "A driver could not allocate memory for its receive queues", Severity: Critical,
 		Needs: []string{"messages"},
-		Because: "When an interface comes up its driver fills every receive ring with mbuf clusters: ports x queues x " +
-			"descriptors at once. Where the limit is reached, the interface stays down.",
+		Because: "When an interface comes up, its driver fills every receive ring with mbuf clusters: ports x queues x " +
+			"descriptors at once. If that reaches the limit, the interface stays down.",
 		Confirm: "netstat -m shows denied requests; with a higher limit, or fewer queues or descriptors, the interface " +
 			"comes up.",
 		Check: func(in Input) []Finding {
@@ -21,13 +21,14 @@ func driverMemory() Rule {
 			if n == 0 {
 				return append(append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...), emptyRings(in.Facts)...)
 			}
-			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues, in %s",
+			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues (%s)",
 				counted(n, "line"))
 			if in.Facts.System == "freebsd" {
-				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, beside what " +
-					"sockets need"}, {Setting: "kern.ipc.nmbjumbop", Formula: "the same, where the MTU is above 2048"}}
+				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, plus what sockets " +
+					"need"}, {Setting: "kern.ipc.nmbjumbop", Formula: "the same, if the MTU is above 2048"}}
 			} else {
-				found = do("use fewer queues or shorter rings, or raise the kernel's limit of clusters", found)
+				found = do("raise the cluster limit, or use fewer queues or shorter rings (of ix0: dev.ix.0.iflib.override_nrxqs, "+
+					"override_nrxds in /boot/loader.conf)", found)
 			}
 			return found
 		},
@@ -47,13 +48,13 @@ func bounceBuffers(f *facts.Facts) []Finding {
 	if n == 0 || f.System != "linux" {
 		return nil
 	}
-	found := one(bounceFull.FindStringSubmatch(lines[0].Text)[1], lines, "the bounce buffers (swiotlb) were full, in %s",
+	found := one(bounceFull.FindStringSubmatch(lines[0].Text)[1], lines, "the bounce buffers (swiotlb) were full (%s)",
 		counted(n, "line"))
-	found[0].Because = "A device that does not reach all of the memory, or is kept from it, gets its packets through " +
-		"copies in one small area: while it is full nothing is received or sent."
-	found[0].Confirm = "/sys/kernel/debug/swiotlb/io_tlb_used grows until it stops: then the driver loses buffers."
-	return do("give the area more room (swiotlb=65536 on the kernel's command line, in slots of 2 KiB), use a newer "+
-		"driver, or let the IOMMU map the device instead", found)
+	found[0].Because = "A device that cannot reach all memory gets its packets through copies in one small area: while " +
+		"that area is full, nothing is received or sent."
+	found[0].Confirm = "/sys/kernel/debug/swiotlb/io_tlb_used grows until traffic stops: then the driver leaks buffers."
+	return do("enlarge the area (swiotlb=65536 on the kernel command line, in slots of 2 KiB), use a newer driver, or "+
+		"enable the IOMMU for the device", found)
 }
 
 var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
@@ -70,10 +71,9 @@ func failedAllocations(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("kernel", lines, "it had no memory for packets or connections, in %s", counted(n, "line"))
-	found[0].Because = "Buffers for packets that arrive are taken from the reserve of free pages: where it is empty the " +
-		"packets are dropped."
-	found[0].Confirm = "The messages come with the load; vmstat 1 shows little free memory then."
+	found := one("kernel", lines, "memory allocations for packets or connections failed (%s)", counted(n, "line"))
+	found[0].Because = "Receive buffers are taken from the reserve of free pages: when it is empty, packets are dropped."
+	found[0].Confirm = "The messages come under load, when vmstat 1 shows little free memory."
 	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
 	return with(Warning, found)
 }
@@ -87,15 +87,14 @@ func emptyRings(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one(cardOf(lines[0]), lines, "its receive rings stood empty, in %s", counted(n, "line"))
-	found[0].Because = "Without a free buffer in the ring the card drops what arrives: the driver got no memory to fill " +
-		"it, or a program that reads the card through netmap does not give the buffers back."
-	found[0].Confirm = "netstat -m or dmesg shows requests that were denied; else it ends when the program stops."
-	action := "where requests for memory were denied, raise the limit of clusters or the reserve of free pages"
+	found := one(cardOf(lines[0]), lines, "its receive rings ran out of buffers (%s)", counted(n, "line"))
+	found[0].Because = "Without a free buffer in the ring the card drops what arrives: the driver got no memory to refill " +
+		"it, or a program that uses the card through netmap does not return buffers."
+	found[0].Confirm = "netstat -m or dmesg shows denied requests; otherwise it ends when the netmap program stops."
+	action := "if memory requests were denied, raise the cluster limit or the reserve of free pages"
 	if seen, _ := matching(f, badBuffer); len(seen) > 0 {
 		found[0].Evidence = append(found[0].Evidence, seen[0])
-		action = "the program that uses netmap returned buffers that are none of the card's (Bad buff in slot): restart " +
-			"or update it"
+		action = "the netmap program returned buffers that do not belong to the card (Bad buff in slot): restart or update it"
 	}
 	return with(Warning, do(action, found))
 }

@@ -20,46 +20,47 @@ type dropReason struct {
 // packet, or say only where it was.
 var dropReasons = []dropReason{
 	{[]string{"drop_reason.SOCKET_RCVBUFF", "drops.__udp_enqueue_schedule_skb", "drops.sock_queue_rcv_skb_reason"},
-		"sockets had no room for what arrived", "A program reads its sockets too slowly, or their receive buffers are small.",
+		"socket receive buffers were full", "A program reads its sockets too slowly, or their receive buffers are small.",
 		Fix{Setting: "net.core.rmem_max"}, Critical},
-	{[]string{"drop_reason.CPU_BACKLOG", "drops.enqueue_to_backlog"}, "the receive backlog of a CPU was full",
-		"Steered packets and those of virtual interfaces pass through this queue.",
+	{[]string{"drop_reason.CPU_BACKLOG", "drops.enqueue_to_backlog"}, "a CPU's receive backlog was full",
+		"Packets of RPS and of virtual interfaces pass through this queue.",
 		Fix{Setting: "net.core.netdev_max_backlog"}, Critical},
-	{[]string{"drop_reason.SOCKET_BACKLOG", "drops.tcp_add_backlog"}, "the backlog of a socket was full",
-		"Segments that arrive while the program is inside a system call on the socket wait there.",
+	{[]string{"drop_reason.SOCKET_BACKLOG", "drops.tcp_add_backlog"}, "a socket's backlog was full",
+		"Segments that arrive while the program is inside a system call on the socket wait in this backlog.",
 		Fix{Setting: "net.ipv4.tcp_rmem"}, Warning},
 	{[]string{"drop_reason.QDISC_DROP", "drop_reason.QDISC_OVERLIMIT", "drops.pfifo_fast_enqueue"},
-		"the send queue of an interface was full", "The interface, or a shaper in front of it, is " +
-			"slower than this host sends.",
-		Fix{Action: "tc -s qdisc show tells which interface and queue"}, Warning},
+		"an interface's send queue was full", "This host sends faster than the interface, or a shaper in front of it, " +
+			"transmits.",
+		Fix{Action: "tc -s qdisc show identifies the interface and queue"}, Warning},
 	{[]string{"drop_reason.FULL_RING"}, "the queue of a TUN or TAP device was full",
-		"The program behind the device, a VPN or a hypervisor, reads its packets too slowly.",
-		Fix{Action: "give that program more processor time, or the device a longer queue (ip link set dev NAME txqueuelen " +
-			"10000)"}, Critical},
-	{[]string{"drop_reason.NEIGH_FAILED", "drop_reason.NEIGH_QUEUEFULL"}, "neighbours did not answer",
-		"Packets for a host on the attached network wait for its address, and are dropped when none comes.",
-		Fix{Action: "ip neigh show tells which addresses have FAILED"}, Warning},
-	{[]string{"drop_reason.PKT_TOO_BIG"}, "packets were larger than the MTU of their interface",
-		"A tunnel or an interface with a smaller MTU is on the way, and the senders do not know of it.",
-		Fix{Action: "clamp the MSS on the forwarding host, or lower the MTU of the senders' interface"}, Warning},
+		"The program behind the device (VPN, hypervisor) reads its packets too slowly.",
+		Fix{Action: "give that program more CPU time, or the device a longer queue (ip link set dev NAME " +
+			"txqueuelen 10000)"}, Critical},
+	{[]string{"drop_reason.NEIGH_FAILED", "drop_reason.NEIGH_QUEUEFULL"}, "neighbours did not respond",
+		"Packets for a host on the local network wait for ARP or neighbour discovery, and are dropped when no answer comes.",
+		Fix{Action: "ip neigh show nud failed lists the addresses"}, Warning},
+	{[]string{"drop_reason.PKT_TOO_BIG"}, "packets were larger than the interface's MTU",
+		"There is a tunnel or interface with a smaller MTU on the path, and the senders do not know it.",
+		Fix{Action: "clamp the MSS on the forwarding host, or lower the MTU on the senders"}, Warning},
 	{[]string{"drop_reason.UNHANDLED_PROTO", "drops.__netif_receive_skb_core"},
-		"packets of kinds that nothing on this host takes were dropped",
-		"Frames of protocols that it does not speak (of switches, of other VLANs, IPv6 where it is off) end there, and count " +
-			"as dropped of the interface: that is no loss.",
-		Fix{Action: "tcpdump -eni NAME not ip and not ip6 and not arp shows them"}, Info},
+		"packets of protocols that nothing on this host handles were dropped",
+		"Frames of unhandled protocols (LLDP or STP from switches, other VLANs, IPv6 where disabled) end there and count as " +
+			"drops of the interface: this is not a loss.",
+		Fix{Action: "tcpdump -eni NAME 'not ip and not ip6 and not arp' shows them"}, Info},
 	{[]string{"drop_reason.NETFILTER_DROP", "drops.nf_hook_slow"}, "the packet filter dropped packets",
-		"A rule of iptables or nftables says so: that is a loss only where the rule is not meant for these packets.",
-		Fix{Action: "nft list ruleset or iptables -nvL tells which rule counts them"}, Info},
+		"An iptables or nftables rule drops them: this is a problem only if the rule is not meant for these packets.",
+		Fix{Action: "nft list ruleset or iptables -nvL shows which rule counts them"}, Info},
 }
 
 // dropNamed finds the causes that the kernel itself names for the packets it dropped.
 func dropNamed() Rule {
 	return Rule{
-		ID: "drop-reason", Title: "The kernel says why it dropped packets", Systems: onLinux(), Needs: []string{"drops|metrics"},
+		ID: "drop-reason", Title: "The kernel recorded why it " +
+			"dropped packets", Systems: onLinux(), Needs: []string{"drops|metrics"},
 		Severity: Warning,
-		Because: "Since Linux 5.17 the trace event skb:kfree_skb has the reason of each drop, older " +
-			"releases only its place.",
-		Confirm: "The count of this reason grows at the rate of the loss.",
+		Because: "Since Linux 5.17 the trace event skb:kfree_skb gives the reason for each drop; older releases give only the " +
+			"location.",
+		Confirm: "The count for this reason grows at the rate of the loss.",
 		Check: func(in Input) (out []Finding) {
 			for _, r := range dropReasons {
 				all := counters(in.Facts, r.names...)
@@ -70,7 +71,7 @@ func dropNamed() Rule {
 				if severity != trifling && !r.severity.AtLeast(severity) {
 					severity = r.severity
 				}
-				found := with(severity, one("kernel", sources(all), "%s: %d drops of %d seen", r.what, all[0].Value,
+				found := with(severity, one("kernel", sources(all), "%s: %d of %d recorded drops", r.what, all[0].Value,
 					drops(in.Facts)))
 				found[0].Because, found[0].Fix = r.because, []Fix{r.fix}
 				out = append(out, found...)

@@ -14,12 +14,12 @@ func halfDuplex() Rule {
 	return Rule{
 		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical,
 		Needs:   []string{"linux:interfaces|link *|mii|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "Almost always one end negotiates and the other is fixed: frames collide and are lost under load.",
+		Because: "Usually one end autonegotiates and the other is fixed: frames collide and are lost under load.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if n.Duplex == "half" && n.Up && physical(n) {
-					out = append(out, do("let both ends of the link negotiate",
+					out = append(out, do("set both ends of the link to autonegotiation",
 						one(n.Name, []facts.Source{n.Shown["duplex"], n.Shown["speed_bps"]}, "half duplex at %s", n.Speed))...)
 				}
 			}
@@ -46,7 +46,7 @@ func halfDuplexMessages(f *facts.Facts) (out []Finding) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if m := last[name]; strings.EqualFold(m[3], "half") {
-			out = append(out, do("let both ends of the link negotiate",
+			out = append(out, do("set both ends of the link to autonegotiation",
 				one(name, []facts.Source{at[name]}, "half duplex at %s Mbit/s", m[2]))...)
 		}
 	}

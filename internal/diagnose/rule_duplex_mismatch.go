@@ -11,11 +11,10 @@ import (
 // duplexMismatch finds the traces of a link whose ends do not agree on duplex.
 func duplexMismatch() Rule {
 	return Rule{
-		ID: "duplex-mismatch", Title: "The two ends of a link seem not to agree on duplex", Severity: Warning,
-		Needs: []string{"linux:statistics *|link *|links", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
-		Because: "The end that negotiates falls back to half duplex and sees late collisions; " +
-			"the fixed end sees damaged frames.",
-		Confirm: "Errors stop after both ends negotiate, or both are fixed to the same mode.",
+		ID: "duplex-mismatch", Title: "The two ends of a link likely have a duplex mismatch", Severity: Warning,
+		Needs:   []string{"linux:statistics *|link *|links", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
+		Because: "The autonegotiating end falls back to half duplex and sees late collisions; the fixed end sees CRC errors.",
+		Confirm: "The errors stop when both ends autonegotiate, or both are fixed to the same mode.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -25,9 +24,10 @@ func duplexMismatch() Rule {
 				name, c := largest(nicCounters(n, "late_collisions", "tx_window_errors", "late_collision",
 					"mac_stats.late_coll", "netstat.Coll", "netstat.Colls"))
 				if sent := sentPackets(n); sent > 0 && c.Value*10 > sent*9 && c.Value > warningCount && still(c) {
-					out = append(out, do("in a virtual machine, give it a paravirtual card (virtio, vmxnet3); else let both ends of "+
-						"the link negotiate", one(n.Name, []facts.Source{c.Source}, "collisions: %s, of %d packets sent: so many are seen at "+
-						"half duplex, or counted by an emulated card", happened(c), sent))...)
+					out = append(out, do("in a virtual machine, use a paravirtual card (virtio, vmxnet3); otherwise set both ends of "+
+						"the link "+
+						"to autonegotiation", one(n.Name, []facts.Source{c.Source}, "collisions: %s, of %d packets sent: that many occur "+
+						"at half duplex, or on an emulated card", happened(c), sent))...)
 					continue
 				}
 				if in.Facts.System != "linux" && n.Duplex == "" {
@@ -40,9 +40,9 @@ func duplexMismatch() Rule {
 					}
 				}
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
-					out = append(out, do("let both ends of the link negotiate",
+					out = append(out, do("set both ends of the link to autonegotiation",
 						one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]},
-							"%s: %s: there are no collisions on a link that is full duplex at both ends", name, happened(c)))...)
+							"%s: %s: a link that is full duplex at both ends has no collisions", name, happened(c)))...)
 					continue
 				}
 				fixed, isFixed := fixedCopper(n, in.Facts.System)
@@ -51,9 +51,9 @@ func duplexMismatch() Rule {
 				if s := graded(c, received(n), Critical); !isFixed || n.Duplex != "full" || s != Warning && s != Critical {
 					continue
 				}
-				out = append(out, do("switch negotiation on at both ends of the link",
+				out = append(out, do("enable autonegotiation at both ends of the link",
 					one(n.Name, []facts.Source{fixed, n.Shown["duplex"], c.Source},
-						"fixed at full duplex without negotiation, and %s: %s", name, happened(c)))...)
+						"fixed at full duplex without autonegotiation, and %s: %s", name, happened(c)))...)
 			}
 			return out
 		},
@@ -79,8 +79,8 @@ func unknownDuplex(n *facts.NIC) []Finding {
 	if s := graded(c, sentPackets(n), Warning); c.Value == 0 || sentPackets(n) == 0 || s != Warning {
 		return nil
 	}
-	found := do("let both ends of the link negotiate; in a virtual machine, give it a paravirtual card",
-		one(n.Name, []facts.Source{c.Source}, "collisions: %s, %s of the packets sent: they are counted at half duplex alone",
+	found := do("set both ends of the link to autonegotiation; in a virtual machine, use a paravirtual card (virtio, vmxnet3)",
+		one(n.Name, []facts.Source{c.Source}, "collisions: %s, %s of the packets sent: they occur only at half duplex",
 			happened(c), percent(lossShare(c, sentPackets(n)))))
 	found[0].Confirm = "ethtool " + n.Name + " shows Duplex: Half."
 	return found

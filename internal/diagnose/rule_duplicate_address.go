@@ -11,15 +11,15 @@ import (
 // duplicateAddress finds another host with this one's address.
 func duplicateAddress() Rule {
 	return Rule{
-		ID: "duplicate-address", Title: "Another host uses an address of this one, or of a neighbour",
+		ID: "duplicate-address", Title: "Duplicate IP address: another host uses it too",
 		Needs: []string{"linux:messages|round trips|addresses", "freebsd:messages|round trips",
 			"openbsd:messages|round trips"}, Severity: Critical,
-		Because: "Packets go to either host at random.",
+		Because: "Packets reach one host or the other at random.",
 		Check: func(in Input) []Finding {
 			for _, words := range [][]string{{"is using my ip"}, {"duplicate address", "detected"}, {"duplicate ip"}, {"inet6", "dadfailed"}} {
 				if m, ok := in.Facts.Message(words...); ok {
-					return do("find the other host by the hardware address in the message",
-						one("addresses", []facts.Source{m.Source}, "the kernel reported a duplicate address"))
+					return do("find the other host by the MAC address in the message",
+						one("addresses", []facts.Source{m.Source}, "the kernel reported a duplicate IP address"))
 				}
 			}
 			return slices.Concat(flappingAddress(in.Facts), answeredTwice(in.Facts))
@@ -42,9 +42,8 @@ func flappingAddress(f *facts.Facts) (out []Finding) {
 		src := f.Line("dmesg", i+1)
 		seen[m[1]]++
 		if back, ok := moves[m[1]+" "+m[3]+" "+m[2]]; ok {
-			found := do("find both hosts by the hardware addresses in the messages; one with two cards in one "+
-				"network answers "+
-				"for both as well", one(m[1], []facts.Source{back, src}, "the kernel saw the address at %s and at %s, in turns",
+			found := do("find both hosts by the MAC addresses in the messages; a single host with two cards in one network also "+
+				"causes this", one(m[1], []facts.Source{back, src}, "the kernel saw the address move between %s and %s",
 				m[2], m[3]))
 			if seen[m[1]] >= often {
 				return found
@@ -69,11 +68,11 @@ func answeredTwice(f *facts.Facts) []Finding {
 			continue
 		}
 		if before := cards[reply[1]]; detects {
-			return do("find the other host by its hardware address", one(reply[1], []facts.Source{m.Source},
-				"%s answered arping -D: it has the address already", reply[2]))
+			return do("find the other host by its MAC address", one(reply[1], []facts.Source{m.Source},
+				"%s answered arping -D: it already has the address", reply[2]))
 		} else if before != "" && before != reply[2] {
-			return do("find both hosts by the hardware addresses; a proxy (proxy_arp) or one host with two cards in the network "+
-				"answers as well", one(reply[1], []facts.Source{m.Source}, "%s and %s answered for it", before, reply[2]))
+			return do("find both hosts by their MAC addresses; proxy ARP or a single host with two cards in the network also "+
+				"answers", one(reply[1], []facts.Source{m.Source}, "%s and %s both answered for it", before, reply[2]))
 		}
 		cards[reply[1]] = reply[2]
 	}

@@ -7,10 +7,10 @@ import (
 // energyEthernet finds energy saving on the link of a latency role.
 func energyEthernet() Rule {
 	return Rule{
-		ID: "eee-latency", Title: "Energy Efficient Ethernet is on for a latency role", Systems: onLinux(),
+		ID: "eee-latency", Title: "Energy Efficient Ethernet is enabled on a latency-sensitive host", Systems: onLinux(),
 		Needs: []string{"eee *"}, Severity: Warning,
 		Settings: []string{"ethtool:eee"},
-		Because:  "A link that sleeps needs microseconds to wake before the first packet.",
+		Because:  "A sleeping link needs microseconds to wake before the first packet.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]

@@ -13,8 +13,8 @@ func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
 		Needs: []string{"linux:driver *|lspci", "freebsd:messages", "openbsd:messages"},
-		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
-			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
+		Because: "Every register access of an emulated card causes an exit to the hypervisor; a paravirtual card (virtio, " +
+			"vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
 			if in.Facts.System != "linux" {
 				return emulatedOnBSD(in.Facts)
@@ -25,7 +25,7 @@ func emulatedCard() Rule {
 				down := !n.Up && !n.StateUnknown && n.MTU > 0
 				if !down && (virtual || virtualAddress.MatchString(n.MAC)) && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
 					out = append(out, do(paravirtual, one(n.Name, []facts.Source{n.Shown["driver"]},
-						"%s drives it in a virtual machine", n.Driver))...)
+						"it is an emulated card (driver %s) in a virtual machine", n.Driver))...)
 				}
 			}
 			if out == nil {
@@ -39,7 +39,7 @@ func emulatedCard() Rule {
 }
 
 // paravirtual is what to do about an emulated card.
-const paravirtual = "give the virtual machine a paravirtual card (virtio; VMware: vmxnet3)"
+const paravirtual = "use a paravirtual card in the virtual machine's configuration (virtio; VMware: vmxnet3)"
 
 // imitatedOnBus finds, in the list of devices, a card for PCI slots on the root bus, where only hypervisors put one: on
 // boards such cards are behind a bridge.
@@ -47,7 +47,7 @@ func imitatedOnBus(f *facts.Facts) []Finding {
 	for i, line := range f.Lines("lspci -vv") {
 		if m := oldCardOnRoot.FindStringSubmatch(line); m != nil {
 			return do(paravirtual, one(m[1], []facts.Source{f.Line("lspci -vv", i+1)},
-				"the card is a hypervisor's imitation of an old one (%s)", m[2]))
+				"it is an emulated card (%s) of a hypervisor", m[2]))
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 	}
 	card := imitatedCard.FindStringSubmatch(lines[0].Text)
 	return do(paravirtual,
-		one(card[1], lines, "it is an imitation of an old card (%s) in a virtual machine", card[2]))
+		one(card[1], lines, "it is an emulated card (%s) in a virtual machine", card[2]))
 }
 
 // virtualMachine reports whether a processor, the kernel's log or the list of devices is of a virtual machine.

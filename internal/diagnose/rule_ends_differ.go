@@ -11,9 +11,9 @@ import (
 // endsDiffer finds what does not fit together between a host and its peer.
 func endsDiffer() Rule {
 	return Rule{
-		ID: "ends-differ", Title: "The two ends of the path do not fit together", Severity: Warning, OfBothEnds: true,
+		ID: "ends-differ", Title: "The two ends of the path have mismatched settings", Severity: Warning, OfBothEnds: true,
 		Needs:   []string{"settings|links|ifconfig|interfaces"},
-		Because: "An option that both ends must support works only as far as the weaker end allows.",
+		Because: "An option that needs both ends works only as far as the weaker end supports it.",
 		Check: func(in Input) (out []Finding) {
 			a, b := in.Facts, in.Peer
 			out = append(out, mtusDiffer(a, b)...)
@@ -39,11 +39,11 @@ func mtusDiffer(a, b *facts.Facts) []Finding {
 	if n == nil || m == nil || n.MTU == 0 || m.MTU == 0 || n.MTU == m.MTU || n.Kind == "loopback" || m.Kind == "loopback" {
 		return nil
 	}
-	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s one of %d",
+	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s has %d",
 		n.Name, a.Host, n.MTU, m.Name, b.Host, m.MTU)
-	found[0].Because = "On one link the larger packets are lost without a message; over routers path MTU discovery has " +
-		"to find the smaller one, which filtered ICMP prevents."
-	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d where they share a link", min(n.MTU, m.MTU))}}
+	found[0].Because = "On one link the larger packets are lost silently; across routers path MTU discovery has to find " +
+		"the smaller MTU, which filtered ICMP prevents."
+	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d if they share a link", min(n.MTU, m.MTU))}}
 	return found
 }
 
@@ -55,8 +55,8 @@ func duplexDiffers(a, b *facts.Facts) []Finding {
 	}
 	found := one("duplex", []facts.Source{shownOr(n, "duplex"), shownOr(m, "duplex")},
 		"%s of %s runs at %s duplex, %s of %s at %s duplex", n.Name, a.Host, n.Duplex, m.Name, b.Host, m.Duplex)
-	found[0].Because = "Under load the half-duplex end sees collisions and the full-duplex end damaged frames."
-	found[0].Fix = []Fix{{Action: "let both ends, and the switch between them, negotiate"}}
+	found[0].Because = "Under load the half-duplex end sees collisions and the full-duplex end CRC errors."
+	found[0].Fix = []Fix{{Action: "set both ends, and the switch between them, to autonegotiation"}}
 	return found
 }
 
@@ -81,13 +81,13 @@ func pairedOptions() []pairedOption {
 	return []pairedOption{
 		{"window scale", map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 			"openbsd": "net.inet.tcp.rfc1323"}, zero, Critical,
-			"Without it at one end, both ends move at most 65,535 bytes in each round trip (RFC 7323)."},
+			"Without it at one end, both ends carry at most 65,535 bytes per round trip (RFC 7323)."},
 		{"selective acknowledgements", map[system.System]string{"linux": "net.ipv4.tcp_sack",
 			"freebsd": "net.inet.tcp.sack.enable", "openbsd": "net.inet.tcp.sack"}, zero, Warning,
-			"Without them at one end, the other repairs one lost segment in each round trip (RFC 2018)."},
+			"Without it at one end, the other repairs one lost segment per round trip (RFC 2018)."},
 		{"ecn", map[system.System]string{"linux": "net.ipv4.tcp_ecn", "freebsd": "net.inet.tcp.ecn.enable",
 			"openbsd": "net.inet.tcp.ecn"}, zero, Info,
-			"Marks instead of losses need both ends; the end that asks for ECN does not get it."},
+			"ECN needs both ends; the end that requests it does not get it."},
 	}
 }
 
@@ -139,7 +139,7 @@ func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
 			src2 = m.Source
 		}
 		found := with(Info, one(strings.ToLower(name), []facts.Source{src, src2}, "on at %s, off at %s", on, off))
-		found[0].Because = "The end without it spends more processor time for each packet and may be the slower one."
+		found[0].Because = "The end without it spends more CPU time per packet and may be the bottleneck."
 		out = append(out, found...)
 	}
 	return out
@@ -158,6 +158,6 @@ func controlsDiffer(a, b *facts.Facts) []Finding {
 		return nil
 	}
 	found := with(Info, one("congestion control", evidence, "%s sends with %s, %s with %s", a.Host, mine, b.Host, theirs))
-	found[0].Because = "The end that sends decides: the two directions differ in rate and in how they share a queue."
+	found[0].Because = "The sender's algorithm counts: the two directions differ in rate and in how they share a queue."
 	return found
 }

@@ -12,7 +12,7 @@ func entropy() Rule {
 		ID: "entropy-on-packet-path", Title: "Entropy is harvested from packets and interrupts", Systems: onFreeBSD(),
 		Needs: []string{"settings"}, Severity: Info,
 		Settings: []string{"kern.random.harvest.mask"},
-		Because: "Each packet then pays for a queue operation that adds little entropy; routers feel it at high " +
+		Because: "Every packet then costs a queue operation that adds little entropy, which is noticeable on routers at high " +
 			"packet rates.",
 		Check: func(in Input) []Finding {
 			v, ok := in.Facts.Setting("kern.random.harvest.mask_symbolic")
@@ -22,7 +22,7 @@ func entropy() Rule {
 			for _, w := range strings.Split(v, ",") { // what is off stands in brackets
 				if strings.TrimSpace(w) == "NET_ETHER" {
 					return one("random", []facts.Source{in.Facts.Settings["kern.random.harvest.mask_symbolic"].Source},
-						"NET_ETHER is harvested on a host that forwards")
+						"NET_ETHER is harvested on a forwarding host")
 				}
 			}
 			return nil

@@ -10,7 +10,7 @@ import (
 func receiveLimited() Rule {
 	r := limitedBy("receive-window-limited", "Connections wait for the receiver's window", "rwnd_limited",
 		"the peer's window was full")
-	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its " +
+	r.Because = "The peer advertises less than a bandwidth-delay product: its buffer is too small for the path, or its " +
 		"program reads too slowly."
 	limited := r.Check
 	r.Check = func(in Input) []Finding {
@@ -20,7 +20,8 @@ func receiveLimited() Rule {
 		if unscaled(in) != nil {
 			return nil // no buffer of the receiver's helps: window-scaling-missing says it
 		}
-		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly",
+		return do("on the receiver: raise the maximum receive buffer (Linux: net.ipv4.tcp_rmem; FreeBSD: "+
+			"net.inet.tcp.recvbuf_max), or find out why its program reads slowly",
 			limited(in))
 	}
 	r.Fires = flowExample("busy:9000ms rwnd_limited:7000ms(77.8%)")
@@ -31,10 +32,10 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: []string{"linux", "freebsd"},
+		ID: "peer-does-not-read", Title: "A peer's program does not read its data", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
-		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
-			"neither buffers nor the network change that.",
+		Because: "The peer's receive buffer is full: its program reads too slowly or is stuck. Neither buffers nor the " +
+			"network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
 		Check:   func(in Input) []Finding { return closedWindows(in.Facts) },
 		Fires:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:2300 notsent:262144"),
@@ -65,8 +66,8 @@ func closedWindows(f *facts.Facts) []Finding {
 		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
-		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
-			"s: its window is closed",
+		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is in flight and nothing was sent for %.3g s: its "+
+			"window is closed",
 			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
 }
 
@@ -76,7 +77,7 @@ func persisting(f *facts.Facts) []Finding {
 	for _, fl := range f.Flows {
 		if fl.Values["persist"] > 0 && fl.SendQ > 0 && !loopback(&fl) {
 			return do("find out why the program on "+fl.Peer+" does not read", one(fl.Peer, []facts.Source{fl.Source},
-				"%s wait for %s, and the persist timer runs: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
+				"%s wait for %s, and the persist timer is running: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
 		}
 	}
 	return nil
@@ -94,7 +95,7 @@ func zeroWindows(f *facts.Facts) []Finding {
 		return shrunkWindows(f)
 	}
 	return do("find out why the program on "+worst.From+" does not read", one(worst.From, []facts.Source{worst.ClosedLine},
-		"it told %s %d times that its window is closed", worst.To, worst.Closed))
+		"it sent a zero window to %s %d times", worst.To, worst.Closed))
 }
 
 // shrunkWindows finds peers that closed their window over data in flight (tcp_retransmit_timer of Linux).
@@ -105,7 +106,7 @@ func shrunkWindows(f *facts.Facts) []Finding {
 	}
 	peer := firstGroup(shrunkWindow, lines[0].Text)
 	return decisive(with(Info, do("find out why the program on "+peer+" does not read", one(peer, lines,
-		"it closed its window over data in flight, in %s", counted(n, "message")))))
+		"it shrank its window below the data in flight (%s)", counted(n, "message")))))
 }
 
 var shrunkWindow = regexp.MustCompile(`Peer (\S+?)/\d+ unexpectedly shrunk window`)
@@ -115,7 +116,7 @@ func sendLimited() Rule {
 	r := limitedBy("send-buffer-limited", "Connections wait for the send buffer", "sndbuf_limited",
 		"the send buffer was full")
 	r.Settings = []string{"net.ipv4.tcp_wmem"}
-	r.Because = "The send buffer holds less than the path could have in flight."
+	r.Because = "The send buffer is smaller than the bandwidth-delay product of the path."
 	r.Fires = flowExample("busy:9000ms sndbuf_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms")
 	return r
@@ -126,7 +127,7 @@ func sendLimited() Rule {
 func limitedBy(id, title, field, what string) Rule {
 	return Rule{
 		ID: id, Title: title, Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
-		Confirm: "ss -ti again: the share keeps growing while data flows.",
+		Confirm: "ss -ti, repeated: the share keeps growing while data flows.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -147,7 +148,7 @@ func limitedBy(id, title, field, what string) Rule {
 				100*worst.Values[field], worst.Values["busy"]/1000)
 			if linkFull().Check(in) != nil {
 				found = with(Info, found)
-				found[0].Summary += "; the link is full, so a larger window would only wait in its queue"
+				found[0].Summary += "; the link is full, so a larger window would only lengthen its queue"
 			}
 			return found
 		},

@@ -5,12 +5,12 @@ import "github.com/wirerate/wirerate/internal/facts"
 // fragments finds datagrams that could not be put together again.
 func fragments() Rule {
 	return Rule{
-		ID: "fragments-lost", Title: "Fragmented packets could not be put together", Needs: []string{"linux:protocols",
+		ID: "fragments-lost", Title: "Fragmented packets could not be reassembled", Needs: []string{"linux:protocols",
 			"freebsd:counters", "openbsd:counters"}, Severity: Warning,
-		Because: "One lost fragment loses the whole packet; a full reassembly queue loses them all. Tunnels with " +
-			"too large an MTU and UDP with large datagrams (NFS, DNS, VPN) suffer.",
-		Confirm: "The counter grows while it is slow, and smaller packets (a lower MTU, clamped MSS, TCP " +
-			"instead of UDP) work.",
+		Because: "One lost fragment loses the whole packet; a full reassembly queue loses all of them. Tunnels with too large " +
+			"an MTU and large UDP datagrams (NFS, DNS, VPN) suffer most.",
+		Confirm: "The counter grows while it is slow, and smaller packets (lower MTU, clamped MSS, TCP instead of UDP) get " +
+			"through.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			lost := counters(f, "Ip.ReasmFails", "ip.fragment_dropped_after_timeout", "ip.fragment_dropped")
@@ -22,7 +22,7 @@ func fragments() Rule {
 				!still(lost[0]) {
 				return nil
 			}
-			out := do("avoid fragments: an MTU that the path carries, or a clamped MSS",
+			out := do("avoid fragmentation: set an MTU that the path carries, or clamp the MSS",
 				one("ip", sources(lost), "%s of %d fragments", happened(lost[0]), asked))
 			if f.System == "linux" {
 				out[0].Fix = append(out[0].Fix, Fix{Setting: "net.ipv4.ipfrag_high_thresh"})
@@ -40,10 +40,10 @@ func tooLargeToForward(f *facts.Facts) []Finding {
 	if refused.Value == 0 || forwarded == 0 || !still(refused) {
 		return nil
 	}
-	found := with(graded(refused, forwarded, Warning), do("give the tunnel the MTU that its path carries, and clamp the "+
-		"MSS to it (pf: scrub max-mss); let ICMP type 3 code 4 pass", one("ip", []facts.Source{refused.Source},
-		"packets too large for the next link and not to be cut: %s, beside %d forwarded", happened(refused), forwarded)))
-	found[0].Because = "The sender is told to send smaller ones; where that message is filtered, its " +
-		"connection stands still."
+	found := with(graded(refused, forwarded, Warning), do("set the tunnel's MTU to what its path carries, and clamp the "+
+		"MSS to it (pf: scrub max-mss); allow ICMP type 3 code 4", one("ip", []facts.Source{refused.Source},
+		"packets too large for the next link with DF set: %s; %d forwarded", happened(refused), forwarded)))
+	found[0].Because = "The sender is told by ICMP to send smaller packets; if that message is filtered, its connection " +
+		"stalls."
 	return found
 }

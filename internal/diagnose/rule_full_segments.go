@@ -13,13 +13,12 @@ import (
 // do not.
 func fullSegments() Rule {
 	return Rule{
-		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight",
+		ID: "full-segments-lost", Title: "Connections stall with full-sized segments in flight",
 		Needs: []string{"flows|transfers|handshakes|messages"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
-		Because: "The peer acknowledged small segments and none of full size: some link on the path has a smaller " +
-			"MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large " +
-			"segment looks the same.",
-		Confirm: "ping -M do -s 1472 to the peer gets no answer, and a smaller one does.",
+		Because: "The peer acknowledged small segments but no full-sized ones: a link on the path has a smaller MTU, and the " +
+			"ICMP messages that report it do not arrive. A peer that vanished at its first large segment looks the same.",
+		Confirm: "ping -M do -s 1472 PEER gets no reply, a smaller one does.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -41,8 +40,8 @@ func fullSegments() Rule {
 				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts), stuckKeyExchange(in.Facts))
 			}
 			return do(findSmallerLink, one(worst.Peer, sample(evidence),
-				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g "+
-					"timeouts in a row)",
+				"%s; to %s, %g bytes were acknowledged, but segments of %g bytes are retransmitted without an ACK (%g timeouts in a "+
+					"row)",
 				counted(len(evidence), "connection"), worst.Peer, worst.Values["bytes_acked"], worst.Values["mss"],
 				worst.Values["backoff"]))
 		},
@@ -51,15 +50,14 @@ func fullSegments() Rule {
 	}
 }
 
-const findSmallerLink = "find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS " +
-	"there"
+const findSmallerLink = "find the link with the smaller MTU and allow ICMP \"fragmentation needed\", or clamp the MSS there"
 
 // stuckSegments finds connections in a text of packets that send a full-sized segment again and again, in vain.
 func stuckSegments(f *facts.Facts) []Finding {
 	for _, d := range f.Talks {
 		if d.Stuck > 0 {
-			return do(findSmallerLink, one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times and not "+
-				"acknowledged, smaller ones were", d.StuckBytes, d.Stuck))
+			return do(findSmallerLink, one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times without "+
+				"an ACK, smaller ones were acknowledged", d.StuckBytes, d.Stuck))
 		}
 	}
 	return nil
@@ -77,8 +75,9 @@ func stuckKeyExchange(f *facts.Facts) []Finding {
 	if n == 0 || !keyExpected.MatchString(last) {
 		return nil
 	}
-	return do("see whether full-sized packets pass: ping -M do -s 1472 to the server, over a tunnel the size that fits it; "+
-		findSmallerLink, one("ssh", lines[len(lines)-1:], "its key exchange stands still, which is the first large packet of the connection"))
+	return do("check whether full-sized packets pass: ping -M do -s 1472 SERVER (through a tunnel: the size that fits it); "+
+		findSmallerLink, one("ssh", lines[len(lines)-1:], "its key exchange stalls, which is the first large packet of the "+
+		"connection"))
 }
 
 var (
@@ -96,7 +95,7 @@ func stalledTransfers(f *facts.Facts) []Finding {
 		}
 		return do(findSmallerLink,
 			one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last},
-				"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
+				"a test stalled in %d of %d intervals with a window of one segment, %s in total", tr.Stalled,
 				tr.Intervals, units.Bytes(tr.Bytes)))
 	}
 	return nil

@@ -7,11 +7,11 @@ import (
 // hostCache finds remembered values that slow new connections down.
 func hostCache() Rule {
 	return Rule{
-		ID: "host-cache-poisoned", Title: "The host cache remembers values that slow new connections down",
+		ID: "host-cache-poisoned", Title: "The TCP host cache holds values that slow new connections down",
 		Systems: onFreeBSD(), Needs: []string{"host cache"}, Severity: Info,
 		Settings: []string{"net.inet.tcp.hostcache.enable"},
-		Because: "A new connection starts with what an old one left: one bad moment caps the slow start of every " +
-			"later connection to that peer until the entry expires.",
+		Because: "New connections start with the values of old ones: one bad moment caps slow start for every later " +
+			"connection to that peer until the entry expires.",
 		Check: func(in Input) (out []Finding) {
 			for _, e := range in.Facts.HostCache {
 				switch {
@@ -19,7 +19,7 @@ func hostCache() Rule {
 					out = append(out, one(e.Address, []facts.Source{e.Source},
 						"new connections to %s leave slow start at %d bytes", e.Address, e.SSThresh)...)
 				case e.MTU > 0 && e.MTU < 576:
-					out = append(out, one(e.Address, []facts.Source{e.Source}, "the remembered MTU to %s is %d", e.Address, e.MTU)...)
+					out = append(out, one(e.Address, []facts.Source{e.Source}, "the cached MTU to %s is %d", e.Address, e.MTU)...)
 				}
 			}
 			return out[:min(len(out), 5)]

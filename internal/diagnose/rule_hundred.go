@@ -11,9 +11,9 @@ func hundredMegabit() Rule {
 	return Rule{
 		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
 		Severity: Warning,
-		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a port, a cable with a " +
-			"damaged pair, an adapter or a shaper has that rate.",
-		Confirm: "The speed of each port on the way: both hosts', the switches', the wall sockets'.",
+		Because: "A steady 94 Mbit/s of TCP is the full rate of a 100 Mbit/s link: a port, a cable with a damaged pair, an " +
+			"adapter or a shaper on the path runs at that rate.",
+		Confirm: "One port on the path (hosts, switches, wall sockets) shows 100 Mbit/s.",
 		Check: func(in Input) []Finding {
 			if line := max(in.Path.Rate, in.Facts.Told.Rate); line > 0 && line <= 110*units.Mbit {
 				return nil // the line is known to carry no more
@@ -24,13 +24,14 @@ func hundredMegabit() Rule {
 				}
 				lost := ""
 				if t.again > 0 {
-					lost = ", with " + percent(t.again) + " sent again, as its queue overflows"
+					lost = ", with " + percent(t.again) + " retransmitted as its queue overflows"
 				}
-				out := do("look at the negotiated speed of every port on the way", one(t.peer, t.evidence,
-					"%.3g Mbit/s over %.3g s%s: what a link of 100 Mbit/s carries", t.rate/1e6, t.seconds, lost))
+				out := do("check the negotiated speed of every port on the path (Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig "+
+					"NAME)", one(t.peer, t.evidence,
+					"%.3g Mbit/s over %.3g s%s: the full rate of a 100 Mbit/s link", t.rate/1e6, t.seconds, lost))
 				if wait := 8 * t.window / t.rate; wait > 0.02 {
-					out[0].Confirm = fmt.Sprintf("The speed of each port on the way. The window of %s stands still meanwhile: where ping "+
-						"shows a round trip of %.3g ms without load, the window is the limit instead.", units.Bytes(t.window), 1000*wait)
+					out[0].Confirm = fmt.Sprintf("One port on the path shows 100 Mbit/s. The window stays at %s: if ping shows a round "+
+						"trip of %.3g ms without load, the window is the limit instead.", units.Bytes(t.window), 1000*wait)
 				}
 				return out
 			}

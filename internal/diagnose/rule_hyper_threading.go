@@ -12,7 +12,7 @@ func hyperThreading() Rule {
 		ID: "queue-per-thread", Title: "There are more queues than real cores", Systems: onLinux(),
 		Needs: []string{"processor", "channels *"}, Severity: Info,
 		Settings: []string{"ethtool:channels/combined"},
-		Because:  "Two queues on the two threads of one core share that core: they add interrupts but little capacity.",
+		Because:  "Two queues on the two hyper-threads of one core share that core: they add interrupts but little capacity.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]

@@ -11,7 +11,7 @@ func inputQueue() Rule {
 	return Rule{
 		ID: "input-queue-drops", Title: "Packets were dropped at the IP input queue", Systems: onBSD(),
 		Needs: []string{"settings"}, Severity: Warning,
-		Because: "The input queue was full when packets arrived: the protocol work could not keep up.",
+		Because: "The input queue was full when packets arrived: protocol processing could not keep up.",
 		Check: func(in Input) (out []Finding) {
 			for _, name := range []string{"net.inet.ip.intr_queue_drops", "net.inet.ip.ifq.drops",
 				"net.inet6.ip6.ifq.drops", "net.inet6.ip6.intr_queue_drops"} {

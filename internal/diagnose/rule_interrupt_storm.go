@@ -10,8 +10,8 @@ func interruptStorm() Rule {
 		ID: "interrupt-storm", Title: "The kernel throttled an interrupt source", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
 		Settings: []string{"hw.intr_storm_threshold"},
-		Because: "A throttled source is served late, so a card overruns its ring. A fast card may reach " +
-			"the threshold in normal operation; a device that interrupts without cause is broken.",
+		Because: "A throttled interrupt is served late, so a card overruns its ring. A fast card may reach the threshold in " +
+			"normal operation; otherwise the device is faulty.",
 		Check: func(in Input) []Finding {
 			m, ok := in.Facts.Message("interrupt storm detected")
 			if !ok {

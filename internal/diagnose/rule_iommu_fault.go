@@ -10,11 +10,11 @@ import (
 // iommuFault finds cards whose access to memory the IOMMU refused.
 func iommuFault() Rule {
 	return Rule{
-		ID: "iommu-fault", Title: "The IOMMU refused a network card's access to memory", Severity: Critical,
+		ID: "iommu-fault", Title: "The IOMMU blocked memory accesses of a network card", Severity: Critical,
 		Systems: onLinux(), Needs: []string{"messages"},
-		Because: "The card read or wrote where the kernel had not allowed it, and that transfer is lost; a card often " +
-			"stops until it is reset. A fault of the driver, the firmware or the BIOS.",
-		Confirm: "With iommu=pt on the kernel command line the messages end.",
+		Because: "The card accessed memory that the kernel had not mapped for it, and that transfer is lost; a card often " +
+			"hangs until it is reset. The driver, the firmware or the BIOS is at fault.",
+		Confirm: "The messages stop with iommu=pt on the kernel command line.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			var lines []facts.Source
@@ -34,9 +34,9 @@ func iommuFault() Rule {
 			if n == 0 {
 				return nil
 			}
-			found := one("card at "+card, lines, "the IOMMU refused its access to memory in %s", counted(n, "line"))
-			found[0].Fix = []Fix{{Action: "update kernel, BIOS and the card's firmware; until then let the card address " +
-				"memory directly", File: "the kernel command line", Line: "iommu=pt"}}
+			found := one("card at "+card, lines, "the IOMMU blocked its memory access (%s)", counted(n, "line"))
+			found[0].Fix = []Fix{{Action: "update kernel, BIOS and the card's firmware; until then, let the card bypass the " +
+				"IOMMU", File: "the kernel command line", Line: "iommu=pt"}}
 			return found
 		},
 		Fires: linuxExample("dmesg", "[ 8121.2] r8169 0000:04:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0013 "+

@@ -14,7 +14,7 @@ func ipsecErrors() Rule {
 		ID: "ipsec-errors", Title: "IPsec drops packets", Needs: []string{"linux:ipsec|ipsec associations",
 			"freebsd:counters", "openbsd:counters"},
 		Severity: Warning,
-		Because:  "To the connections inside the tunnel each of them is a loss.",
+		Because:  "Connections inside the tunnel see each of them as packet loss.",
 		Confirm:  "The counter grows while it is slow (/proc/net/xfrm_stat, netstat -s).",
 		Check: func(in Input) (out []Finding) {
 			for _, reason := range ipsecReasons() {
@@ -24,7 +24,7 @@ func ipsecErrors() Rule {
 				}
 				of, said := ipsecPackets(in.Facts, reason.counter), fmt.Sprint(c.Value)
 				if of > c.Value {
-					said += fmt.Sprintf(" beside %d that passed", of)
+					said += fmt.Sprintf(", %d passed", of)
 				}
 				out = append(out, do(reason.action, lost(c, of, one("IPsec", []facts.Source{c.Source}, "%s: %s", reason.said,
 					said)))...)
@@ -55,39 +55,37 @@ const leastOfIPsec = 100
 
 // What the counters of every system say, and what is done before an association stands.
 const (
-	cameTwice          = "packets came out of order by more than the replay window, or twice"
-	forged             = "packets did not pass the check of their contents"
-	unknownAssociation = "packets came for an association that this end does not have"
-	tooEarly           = "packets were to be sent before an association stood"
-	startWithTunnel    = "look at the log of the key exchange for associations that end or fail; start them with the tunnel, not " +
-		"with its traffic"
+	cameTwice          = "packets were outside the replay window (reordered) or duplicates"
+	forged             = "packets failed the integrity check"
+	unknownAssociation = "packets arrived for an unknown SA"
+	tooEarly           = "packets had to be sent before an SA was established"
+	startWithTunnel    = "check the IKE log for SAs that expire or fail; bring them up with the tunnel, not on traffic " +
+		"(strongSwan: start_action = start)"
 )
 
 func ipsecReasons() []ipsecReason {
 	return slices.Concat([]ipsecReason{
 		{"Xfrm.XfrmInStateSeqError", cameTwice,
-			"widen the window of both ends (strongSwan: replay_window = 1024 of the child; ip xfrm: " +
-				"replay-window), and look for what " +
-				"reorders them: several paths, or several processors that encrypt"},
+			"enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child; ip xfrm: replay-window), and " +
+				"look for the source of the reordering: several paths, or encryption on several CPUs"},
 		{"Xfrm.XfrmInStateProtoError", forged,
-			"compare the algorithms and lengths of both ends (sha256 of 96 or 128 bits), and look for what " +
-				"changes packets on the way"},
+			"compare the algorithms and truncation lengths of both ends (sha256 with 96 or 128 bits), and look for devices that " +
+				"modify packets on the path"},
 		{"Xfrm.XfrmInNoStates", unknownAssociation,
-			"compare ip xfrm state of both ends: one forgot an association that the other still uses; let dead " +
-				"peer detection end it"},
-		{"Xfrm.XfrmInTmplMismatch", "packets came that the policy does not expect in this way",
-			"compare the selectors and modes of both ends (ip xfrm policy)"},
-		{"Xfrm.XfrmInNoPols", "packets came for which there is no policy", "compare the selectors of both ends " +
-			"(ip xfrm policy)"},
+			"compare ip xfrm state on both ends: one end dropped an SA that the other still uses; enable dead peer detection " +
+				"(strongSwan: dpd_delay = 30s)"},
+		{"Xfrm.XfrmInTmplMismatch", "packets did not match the policy's template",
+			"compare the traffic selectors and modes of both ends (ip xfrm policy)"},
+		{"Xfrm.XfrmInNoPols", "packets matched no policy", "compare the traffic selectors of both ends (ip " +
+			"xfrm policy)"},
 		{"Xfrm.XfrmOutNoStates", tooEarly, startWithTunnel},
-		{"Xfrm.XfrmInBufferError", "there was no buffer for what came", "look at the memory, and raise " +
+		{"Xfrm.XfrmInBufferError", "no buffer was free for inbound packets", "check free memory, and raise " +
 			"net.core.netdev_max_backlog"},
 	}, ipsecReasonsOfBSD("esp"), ipsecReasonsOfBSD("ah"), []ipsecReason{
-		{"ipsec.outbound_packet_failed_due_to_insufficient_memory", "there was no memory for what was to be sent",
-			"look at netstat -m for denied requests, and whether the encryption keeps up: top -SH, AES-GCM that " +
-				"the processor computes"},
-		{"ipsec.inbound_packet_failed_due_to_insufficient_memory", "there was no memory for what came",
-			"look at netstat -m for denied requests"},
+		{"ipsec.outbound_packet_failed_due_to_insufficient_memory", "no memory was free for outbound packets",
+			"check netstat -m for denied requests, and whether encryption keeps up (top -SH; use AES-GCM with AES-NI)"},
+		{"ipsec.inbound_packet_failed_due_to_insufficient_memory", "no memory was free for inbound packets",
+			"check netstat -m for denied requests"},
 		{"ipsec.outbound_packet_with_no_sa_available", tooEarly, startWithTunnel},
 	})
 }
@@ -97,13 +95,13 @@ type ipsecReason struct{ counter, said, action string }
 // ipsecReasonsOfBSD are what netstat -s of FreeBSD (usr.bin/netstat/ipsec.c) and OpenBSD (usr.bin/netstat/inet.c) counts
 // of a protocol.
 func ipsecReasonsOfBSD(protocol string) (all []ipsecReason) {
-	const widen = "widen the window of both ends (strongSwan: replay_window = 1024 of the child), and look for what reorders " +
-		"them: several paths, or several processors that encrypt"
-	const compare = "compare the algorithms and lengths of both ends, and look for what changes packets on the way"
-	const end = "compare the associations of both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one forgot an " +
-		"association that the " +
-		"other still uses; let dead peer detection end it"
-	const full, faster = "the queue of what was to be sent was full", "see whether the encryption keeps up (top -SH)"
+	const widen = "enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child), and look for " +
+		"the source of the reordering: several paths, or encryption on several CPUs"
+	const compare = "compare the algorithms and truncation lengths of both ends, and look for devices that modify packets " +
+		"on the path"
+	const end = "compare the SAs on both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one end dropped an SA that the " +
+		"other still uses; enable dead peer detection"
+	const full, faster = "the output queue was full", "check whether encryption keeps up (top -SH)"
 	for _, r := range []ipsecReason{{"possible_replay_packet_detected", cameTwice, widen},
 		{"possibly_replayed_packet_received", cameTwice, widen},
 		{"packet_dropped_bad_authentication_detected", forged, compare},

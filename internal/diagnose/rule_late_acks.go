@@ -7,9 +7,9 @@ func lateAcks() Rule {
 	return Rule{
 		ID: "waits-for-acknowledgement", Title: "A program's small writes wait for delayed acknowledgements",
 		Needs: []string{"handshakes"}, Severity: Warning,
-		Because: "Nagle's algorithm (RFC 1122, 4.2.3.4) keeps a small segment back until the one before it is acknowledged, " +
-			"and the receiver delays that, on Linux by 40 ms: each such request takes that much longer.",
-		Confirm: "With TCP_NODELAY, or with the request written at once, the pause is gone.",
+		Because: "Nagle's algorithm (RFC 1122, 4.2.3.4) holds a small segment back until the previous one is acknowledged, " +
+			"and the receiver delays that ACK, on Linux by 40 ms: each such request takes that much longer.",
+		Confirm: "The pause is gone with TCP_NODELAY, or with the request written in one call.",
 		Check: func(in Input) []Finding {
 			const least = 2
 			var worst facts.Talk
@@ -21,9 +21,9 @@ func lateAcks() Rule {
 			if worst.Late < least {
 				return nil
 			}
-			return do("let the program on "+worst.To+" set TCP_NODELAY on the socket, or write each request in one call",
-				one(worst.To, []facts.Source{worst.LateLine}, "%d times its next segment left only when the acknowledgement of a "+
-					"small one had come, %.3g ms late", worst.Late, 1000*worst.Delay))
+			return do("in the program on "+worst.To+", set TCP_NODELAY on the socket, or write each request in one call",
+				one(worst.To, []facts.Source{worst.LateLine}, "%d times its next segment left only after the ACK of a small one, "+
+					"%.3g ms late", worst.Late, 1000*worst.Delay))
 		},
 		Fires: linuxExample("tcpdump", nagleExample("0.040", "0.041", "0.081")),
 		Quiet: linuxExample("tcpdump", nagleExample("0.001", "0.002", "0.003")),

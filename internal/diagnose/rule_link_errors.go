@@ -7,11 +7,11 @@ import (
 // linkErrors finds frames damaged on the wire.
 func linkErrors() Rule {
 	return Rule{
-		ID: "link-errors", Title: "Frames arrive damaged", Severity: Warning,
+		ID: "link-errors", Title: "Frames arrive corrupted (CRC errors)", Severity: Warning,
 		Needs: []string{"linux:links", "freebsd:interface counters|interface rates|settings",
 			"openbsd:interface counters|interface rates|driver counters"},
-		Because: "A damaged frame is a lost packet: cable, optic, connector or card.",
-		Confirm: "The counter grows with the traffic; it stops after the cable or optic is changed.",
+		Because: "Every corrupted frame is a lost packet: cable, optic, connector or card.",
+		Confirm: "The counter grows with the traffic, and stops growing after the cable or optic is replaced.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -35,16 +35,15 @@ func linkErrors() Rule {
 					if in.Facts.System == "openbsd" {
 						command = "kstat"
 					}
-					found = lost(c, received(n), do("look at the driver's own counters ("+command+"): cable and optic for "+
-						"damaged frames, the ring and the cores for missed ones", found))
-					found[0].Because = "Frames that arrived damaged, or for which the card or the host had no room: " +
-						"the BSDs count both here."
+					found = lost(c, received(n), do("check the driver's own counters ("+command+"): CRC errors point at cable and "+
+						"optic, missed packets at the ring and the cores", found))
+					found[0].Because = "The BSDs count here both corrupted frames and frames for which the card or host had no buffer."
 					found[0].Confirm = "The counter grows with the traffic."
 					out = append(out, found...)
 					continue
 				}
-				out = append(out, lost(c, received(n), do("change the cable or the optic; clean the connectors",
-					one(n.Name, []facts.Source{c.Source}, "frames arrived damaged: %s is %s%s",
+				out = append(out, lost(c, received(n), do("replace the cable or the optic; clean the connectors",
+					one(n.Name, []facts.Source{c.Source}, "corrupted frames: %s is %s%s",
 						name, happened(c), ofReceived(n, c))))...)
 			}
 			return out

@@ -17,7 +17,7 @@ func linkFlaps() Rule {
 	return Rule{
 		ID: "link-flaps", Title: "A link went down several times", Severity: Warning,
 		Needs:   []string{"linux:messages|bonding|statistics *|interfaces", "freebsd:messages", "openbsd:messages"},
-		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
+		Because: "Each time, everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			logs := linkLogs(in.Facts)
 			said := func(name string) bool { return logs[name] != nil && len(logs[name].downs) >= oftenDown }
@@ -25,8 +25,8 @@ func linkFlaps() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && !said(n.Name) {
-					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source},
-						"its bond saw the link fail %d times", c.Value))...)
+					out = append(out, do("replace the cable or optic", one(n.Name, []facts.Source{c.Source},
+						"the bond counted %d link failures", c.Value))...)
 				}
 				if !said(n.Name) {
 					out = append(out, countedFlaps(n)...)
@@ -37,12 +37,12 @@ func linkFlaps() Rule {
 			})
 			for _, name := range slices.Sorted(maps.Keys(logs)) {
 				if how, seen := logs[name].flaps(); how != "" {
-					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel's log shows the link %s", how))...)
+					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
 				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
-					found[0].Because = "Everything in flight was lost, and what depends on the link was set up again. One time may " +
-						"be a cable that was pulled, a device that was restarted, or a change of settings."
-					out = append(out, do("if it comes again: "+flapAction(in.Facts, name), found)...)
+					found[0].Because = "Everything in flight was lost. A single time may be a pulled cable, a restarted device, or a " +
+						"settings change."
+					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}
 			}
 			return append(out, leftBundle(in.Facts)...)
@@ -65,7 +65,7 @@ func countedFlaps(n *facts.NIC) []Finding {
 		10, "changing its state"}} {
 		const many = 3 // times the least: fewer may be restarts of the switch and changes of settings since the start
 		if seen := n.Counters[c.name]; seen.Value >= c.least && physical(n) {
-			found := do("change the cable or optic", one(n.Name, []facts.Source{seen.Source},
+			found := do("replace the cable or optic", one(n.Name, []facts.Source{seen.Source},
 				"the driver counted the link %s %d times", c.what, seen.Value))
 			if seen.Value < many*c.least {
 				found = with(Info, found)
@@ -82,20 +82,20 @@ var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\
 // flapAction is what is done about a link that flaps.
 func flapAction(f *facts.Facts, name string) string {
 	if wirelessName.MatchString(name) {
-		return "look at the signal and at the log of wpa_supplicant"
+		return "check the signal and the wpa_supplicant log"
 	}
 	if f.System != system.Linux { // whose energy saving is off unless somebody switched it on
 		rates := shell.Join("ifconfig", "-m", name)
 		if f.System == system.OpenBSD {
 			rates = shell.Join("ifconfig", name, "media")
 		}
-		return "change the cable or optic, then the port of the switch; if it goes on, fix a lower rate (" + rates +
-			" lists those that it has)"
+		return "replace the cable or optic, then change the switch port; if it continues, fix a lower rate (" + rates +
+			" lists the supported rates)"
 	}
 	if strings.Contains(name, ": port ") {
-		return "change the cable, then the port; look whether the device behind it restarts"
+		return "replace the cable, then change the port; check whether the device at the other end restarts"
 	}
-	return "change the cable or optic, then the port of the switch; if it goes on, switch energy saving off (" +
+	return "replace the cable or optic, then change the switch port; if it continues, disable Energy Efficient Ethernet (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }
 
@@ -109,10 +109,9 @@ func leftBundle(f *facts.Facts) []Finding {
 	if n < often {
 		return nil
 	}
-	return do("compare LACP with the switch: its timeout, its mode, the ports in the bundle; then "+
-		"look at cables and optics",
+	return do("compare LACP with the switch (timeout, mode, ports in the group), then check cables and optics",
 		one(cmp.Or(firstGroup(stoppedDistributing, lines[0].Text), "LACP"), lines,
-			"ports left their LACP bundle %d times", n))
+			"ports left their LACP group %d times", n))
 }
 
 var stoppedDistributing = regexp.MustCompile(`(?i)(?:\b([a-z]\w*): )?interface stopped distributing`)

@@ -15,12 +15,12 @@ const fullShare = 0.9
 // linkFull finds a link that carries all it can.
 func linkFull() Rule {
 	return Rule{
-		ID: "link-full", Title: "A link carries all that it can", Needs: []string{"linux:activity|alarms",
+		ID: "link-full", Title: "A link is saturated", Needs: []string{"linux:activity|alarms",
 			"freebsd:interface rates|interface traffic|alarms",
 			"openbsd:interface rates|alarms"},
 		Severity: Warning,
-		Because:  "More than its rate does not fit: what exceeds it waits in queues, and is then dropped.",
-		Confirm:  "The rate stays there as long as it is slow.",
+		Because:  "What exceeds the link rate waits in queues and is then dropped.",
+		Confirm:  "The rate stays at this level as long as it is slow.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -42,8 +42,8 @@ func linkFull() Rule {
 					if link == 0 || 8**c.Rate < fullShare*float64(link) {
 						continue
 					}
-					out = append(out, do("use a faster link, or spread the traffic over more; shape it below this rate where its "+
-						"delay matters more", one(n.Name, []facts.Source{c.Source, n.Counters["link.ifutil"].Source}, "it %s %s of "+
+					out = append(out, do("use a faster link, or spread the traffic over more links; if delay matters more, shape to "+
+						"about 95% of this rate", one(n.Name, []facts.Source{c.Source, n.Counters["link.ifutil"].Source}, "it %s %s of "+
 						"%s", way.verb, rate(8**c.Rate), link))...)
 				}
 			}
@@ -65,9 +65,9 @@ func alarmedLinks(f *facts.Facts) []Finding {
 	for _, a := range f.Alarms {
 		way := map[string]string{"received traffic overflow": "received", "sent traffic overflow": "sent"}[a.Name]
 		if way != "" && a.Share >= 0.85 { // where netdata's own warning begins
-			return do("use a faster link, or spread the traffic over more; see that the speed of the link is what the monitor "+
-				"takes it for", one(cmp.Or(a.Interface, "interface"), []facts.Source{a.Source},
-				"its monitor says that it %s %.3g%% of its rate over a minute", way, 100*a.Share))
+			return do("use a faster link, or spread the traffic over more links; check that the monitoring has the right link "+
+				"speed", one(cmp.Or(a.Interface, "interface"), []facts.Source{a.Source},
+				"according to the monitoring it %s %.3g%% of its rate over a minute", way, 100*a.Share))
 		}
 	}
 	return nil

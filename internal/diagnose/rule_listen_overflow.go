@@ -14,8 +14,8 @@ func listenOverflow() Rule {
 	return Rule{
 		ID: "listen-overflow", Title: "Accept queues overflowed", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"counters|messages"}, Severity: Critical,
-		Because: "A connection whose handshake is complete is lost when the accept queue is full: the program " +
-			"accepts too slowly, or its backlog is too short.",
+		Because: "When the accept queue is full, connections with a completed handshake are dropped: the program accepts too " +
+			"slowly, or its backlog is too short.",
 		Confirm: "The counter grows under load; ss -ltn or netstat -Lan shows the queue at its limit.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -25,7 +25,7 @@ func listenOverflow() Rule {
 			}
 			accepted := max(total(f, "Tcp.PassiveOpens"), total(f, "TcpExt.TW")) + total(f, "tcp.connection_accept")
 			s := graded(found[0], accepted, Critical)
-			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
+			out := with(s, one("listening sockets", sources(found), "connections dropped at full accept queues: %s",
 				happened(found[0])))
 			out[0].Fix = backlogFixes(f)
 			return out
@@ -76,14 +76,14 @@ func listenMessages(f *facts.Facts) []Finding {
 	if m := listenSocket.FindStringSubmatch(lines[0].Text); m != nil {
 		subject = m[1]
 	}
-	out := one(subject, lines, "the kernel reported full accept queues in %s, %s lost", counted(n, "line"),
+	out := one(subject, lines, "the kernel reported full accept queues (%s), %s lost", counted(n, "line"),
 		counted(max(lost, n), "connection"))
 	if cut {
-		out = one(subject, lines, "the kernel reported full accept queues in %s%s", counted(n, "line"),
+		out = one(subject, lines, "the kernel reported full accept queues (%s)%s", counted(n, "line"),
 			map[bool]string{true: fmt.Sprintf(", at least %s lost", counted(lost, "connection"))}[lost > 0])
 	}
-	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the " +
-		"backlog it gives to listen()"}
+	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the backlog that it " +
+		"passes to listen()"}
 	out[0].Fix = []Fix{raise, {Setting: "kern.ipc.soacceptqueue"}}
 	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog
 		waiting, _ := strconv.Atoi(m[1])
@@ -106,9 +106,9 @@ func noSocket(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return with(Warning, do("netstat -Lan shows the queue that is full: raise the backlog which its program gives to "+
-		"listen(); where none is, vmstat -z and kern.ipc.numopensockets show whether sockets have run out",
-		one("listening sockets", lines, "the kernel made no socket for a finished handshake, in %s", counted(n, "line"))))
+	return with(Warning, do("netstat -Lan shows the full queue: raise the backlog that its program passes to listen(); if "+
+		"no queue is full, check with vmstat -z and kern.ipc.numopensockets whether sockets ran out",
+		one("listening sockets", lines, "the kernel created no socket for a completed handshake (%s)", counted(n, "line"))))
 }
 
 // programsQueues finds what programs say of a full accept queue: uWSGI of its own, nginx of the one behind a local
@@ -123,13 +123,13 @@ func programsQueues(f *facts.Facts) []Finding {
 		return nil
 	}
 	if m[2] == "" { // nginx
-		return do("raise the backlog of the program that listens on "+m[1]+" and look at why it does not accept",
-			with(Warning, one(m[1], lines, "the accept queue was full in %s", counted(n, "connection attempt"))))
+		return do("raise the backlog of the program that listens on "+m[1]+" and find out why it does not accept",
+			with(Warning, one(m[1], lines, "the accept queue was full (%s)", counted(n, "connection attempt"))))
 	}
-	found := with(Warning, one(m[2], lines, "uWSGI reports its accept queue full in %s: %s connections, backlog %s",
+	found := with(Warning, one(m[2], lines, "uWSGI reports a full accept queue (%s): %s connections, backlog %s",
 		counted(n, "line"), m[3], m[4]))
-	found[0].Fix = []Fix{{Action: "find out why its workers are all busy, then raise its option listen; the kernel " +
-		"allows no more than this:"}, {Setting: map[bool]string{true: "net.core.somaxconn",
+	found[0].Fix = []Fix{{Action: "find out why all its workers are busy, then raise its listen option; the kernel's limit " +
+		"is:"}, {Setting: map[bool]string{true: "net.core.somaxconn",
 		false: "kern.ipc.soacceptqueue"}[f.System == "linux"]}}
 	return found
 }

@@ -10,12 +10,12 @@ import (
 // loadSaturated finds load tests in which more connections brought no more requests.
 func loadSaturated() Rule {
 	return Rule{
-		ID: "load-saturated", Title: "More connections bring no more requests", Needs: []string{"load tests"}, Severity: Info,
-		Because: "Something serves as many requests as it can already with the fewer connections; the others only wait: the " +
-			"time of a request is connections divided by requests a second. It is the server's processors, its workers or what " +
-			"it asks (a database), or the tool's own processors.",
-		Confirm: "mpstat -P ALL 1 during the test shows full processors at the server or at the tool; with connections far " +
-			"below these numbers the rate is the same and each request quicker.",
+		ID: "load-saturated", Title: "More connections do not increase the " +
+			"request rate", Needs: []string{"load tests"}, Severity: Info,
+		Because: "The fewer connections already saturate something: the server's CPUs, its workers, its backend (a database), " +
+			"or the CPUs of the load generator. Additional connections only wait: latency = connections / requests per second.",
+		Confirm: "mpstat -P ALL 1 during the test shows busy CPUs at the server or at the load generator; with far fewer " +
+			"connections the rate is the same and each request faster.",
 		Check: func(in Input) []Finding {
 			const more, same = 1.3, 0.05
 			tests := slices.DeleteFunc(slices.Clone(in.Facts.LoadTests), func(l facts.LoadTest) bool {
@@ -30,10 +30,10 @@ func loadSaturated() Rule {
 					many.Rate < (1-same)*few.Rate || many.Rate > (1+same)*few.Rate {
 					continue
 				}
-				return decisive(do("look at the server during the test: mpstat -P ALL 1, its free workers, the time of its "+
-					"database; then at the machine of the tool",
+				return decisive(do("check the server during the test: mpstat -P ALL 1, free workers, database time; then the load "+
+					"generator",
 					one(cmp.Or(many.Target, "load test"), []facts.Source{few.Source, many.Source},
-						"%d connections were served %.4g requests a second, %d connections %.4g", few.Connections, few.Rate,
+						"%d connections got %.4g requests/s, %d connections %.4g", few.Connections, few.Rate,
 						many.Connections, many.Rate)))
 			}
 			return nil
@@ -46,20 +46,19 @@ func loadSaturated() Rule {
 // loadLate finds load tests of which requests got no answer in time.
 func loadLate() Rule {
 	return Rule{
-		ID: "load-unanswered", Title: "Requests of a load test get no answer in time", Needs: []string{"load tests"},
+		ID: "load-unanswered", Title: "Requests of a load test time out", Needs: []string{"load tests"},
 		Severity: Info,
-		Because: "The tool waited for its whole timeout: the server's workers or its accept queue are full, or packets are " +
-			"lost. The mean and the percentiles do not hold these requests.",
-		Confirm: "On the server ss -ltn shows a full queue, or nstat -az TcpExtListenDrops grows; if not, its own log names " +
-			"the requests that took so long.",
+		Because: "The server's workers or its accept queue are full, or packets are lost. The mean and the percentiles do not " +
+			"include these requests.",
+		Confirm: "On the server, ss -ltn shows a full queue, or nstat -az TcpExtListenDrops grows; if not, its own log shows " +
+			"the slow requests.",
 		Check: func(in Input) []Finding {
 			const least = 0.005
 			for _, l := range in.Facts.LoadTests {
 				if asked := l.Requests + l.Late; l.Late >= 5 && float64(l.Late) >= least*float64(asked) {
-					return decisive(do("look at the server during the test: ss -ltn for a full accept queue, its free workers, "+
-						"mpstat -P ALL 1",
+					return decisive(do("check the server during the test: ss -ltn for a full accept queue, free workers, mpstat -P ALL 1",
 						one(cmp.Or(l.Target, "load test"), []facts.Source{l.LateLine, l.Source},
-							"%d of %d requests over %d connections got no answer in time", l.Late, asked, l.Connections)))
+							"%d of %d requests over %d connections timed out", l.Late, asked, l.Connections)))
 				}
 			}
 			return nil
@@ -72,18 +71,18 @@ func loadLate() Rule {
 // loadRefused finds load tests that measured answers of an error.
 func loadRefused() Rule {
 	return Rule{
-		ID: "load-refused", Title: "A load test measured answers that are errors", Needs: []string{"load tests"},
+		ID: "load-refused", Title: "A load test measured error responses", Needs: []string{"load tests"},
 		Severity: Info,
-		Because: "An error costs a server less than what was asked for, or means that it is overloaded (503): the rate and " +
-			"the times are not those of the service.",
-		Confirm: "curl -i of the same address shows the status.",
+		Because: "An error is cheaper to serve than the real content, or means overload (503): the rate and latency are not " +
+			"those of the service.",
+		Confirm: "curl -i on the same URL shows the status.",
 		Check: func(in Input) []Finding {
 			const least = 0.05
 			for _, l := range in.Facts.LoadTests {
 				if l.Requests > 0 && float64(l.Refused) >= least*float64(l.Requests) {
-					return decisive(do("see which status they have, in the server's log or with curl -i, and test again without them",
+					return decisive(do("find the status code in the server's log or with curl -i, fix it, and repeat the test",
 						one(cmp.Or(l.Target, "load test"), []facts.Source{l.RefusedLine, l.Source},
-							"%d of %d answers had a status that is no success", l.Refused, l.Requests)))
+							"%d of %d responses had an error status", l.Refused, l.Requests)))
 				}
 			}
 			return nil

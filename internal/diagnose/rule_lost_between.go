@@ -9,10 +9,10 @@ import (
 // lostBetween compares what one end of a connection sent with what the other end received.
 func lostBetween() Rule {
 	return Rule{
-		ID: "lost-between", Title: "Segments that one end sent did not reach the other", Severity: Warning, OfBothEnds: true,
+		ID: "lost-between", Title: "Segments were lost between the two ends", Severity: Warning, OfBothEnds: true,
 		Systems: onLinux(), Needs: []string{"flows"},
-		Because: "Both kernels count the segments of the same connection: what is missing was lost between them, at a " +
-			"queue, a damaged link or a policer, not in either program.",
+		Because: "Both kernels count the segments of the same connection: the missing ones were lost between them, at a " +
+			"queue, a bad link or a policer, not in either program.",
 		Check: func(in Input) (out []Finding) {
 			for _, dir := range []struct{ from, to *facts.Facts }{{in.Facts, in.Peer}, {in.Peer, in.Facts}} {
 				if found := worstLoss(dir.from, dir.to); found != nil {

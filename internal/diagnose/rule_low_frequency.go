@@ -11,11 +11,11 @@ import (
 // lowFrequency finds a processor that runs far below its highest frequency.
 func lowFrequency() Rule {
 	return Rule{
-		ID: "processor-slowed", Title: "The processor runs far below its highest frequency", Systems: []string{"freebsd", "linux"},
+		ID: "processor-slowed", Title: "The CPU runs far below its maximum frequency", Systems: []string{"freebsd", "linux"},
 		Needs: []string{"freebsd:settings", "linux:messages"}, Severity: Info,
-		Because: "Packets cost time per clock: at a fraction of its frequency a core passes a fraction of the packets. " +
-			"While it idles the lowest frequency is right; powerd may also be told to stay there.",
-		Confirm: "The frequency is as low while the transfer runs.",
+		Because: "A packet costs CPU cycles: at a fraction of the frequency a core handles a fraction of the packets. A low " +
+			"frequency is normal while idle, but powerd may also be configured to stay there.",
+		Confirm: "The frequency stays this low while the transfer runs.",
 		Check: func(in Input) []Finding {
 			if in.Facts.System == "linux" {
 				return throttled(in.Facts)
@@ -27,7 +27,7 @@ func lowFrequency() Rule {
 			if !ok || !known || err != nil || now <= 0 || 2*now > most {
 				return nil
 			}
-			return with(Info, do("let powerd follow the load, or stay at the highest frequency (powerd_flags=\"-a hiadaptive\")",
+			return with(Info, do("let powerd follow the load: powerd_flags=\"-a hiadaptive\" in /etc/rc.conf",
 				one("processor", []facts.Source{src, in.Facts.Settings["dev.cpu.0.freq_levels"].Source},
 					"it runs at %d of %d MHz", now, most)))
 		},
@@ -42,10 +42,10 @@ func throttled(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("processor", lines, "it slowed its clock down for heat, in %s", counted(n, "line"))
-	found[0].Because = "Packets cost time per clock: a processor that is too hot passes fewer of them."
+	found := one("processor", lines, "it throttled because of overheating (%s)", counted(n, "line"))
+	found[0].Because = "A packet costs CPU cycles: a throttled CPU handles fewer of them."
 	found[0].Confirm = "The messages come while it is slow; turbostat or cpupower monitor shows a low frequency under load."
-	return do("clean its fans and heat sink, let more air through the case; watch sensors under load", found)
+	return do("clean fans and heat sink, improve the airflow; watch sensors under load", found)
 }
 
 var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled`)

@@ -9,21 +9,21 @@ import (
 // lroForwarding finds receive offload on a host that forwards.
 func lroForwarding() Rule {
 	return Rule{
-		ID: "lro-on-router", Title: "Large receive offload is on where packets are forwarded",
+		ID: "lro-on-router", Title: "Large receive offload (LRO) is enabled on a forwarding host",
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Needs: []string{"linux:settings", "linux:features *", "freebsd:ifconfig"},
-		Because: "LRO joins segments in a way that cannot be taken apart exactly: forwarded packets are changed or " +
-			"too large. On FreeBSD this includes TSO when sending.",
+		Because: "LRO merges segments in a way that cannot be undone exactly: forwarded packets are altered or too large. On " +
+			"FreeBSD the same applies to TSO when sending.",
 		Check: func(in Input) (out []Finding) {
 			src, on := reallyForwards(in.Facts, in.Role)
 			only, switched := lonePort(in.Facts)
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				why, what := src, "the host forwards"
+				why, what := src, "the host forwards packets"
 				if bridge := in.Facts.NIC(n.Master); bridge != nil && bridge.Kind == "bridge" {
 					why, what = bridge.Source, "it is a port of "+bridge.Name
 				} else if !on && n == only {
-					out = append(out, hint(joinsSegments(n, switched, "forwarding is switched on"))...)
+					out = append(out, hint(joinsSegments(n, switched, "forwarding is enabled"))...)
 					continue
 				} else if !on {
 					continue
@@ -62,7 +62,7 @@ func lonePort(f *facts.Facts) (*facts.NIC, facts.Source) {
 func hint(found []Finding) []Finding {
 	for i := range found {
 		found[i].Severity = Info
-		found[i].Confirm = "The card receives packets that the host passes on: netstat -s -p ip counts them as forwarded."
+		found[i].Confirm = "The card receives packets that the host forwards: netstat -s -p ip counts them as forwarded."
 	}
 	return found
 }
@@ -80,12 +80,12 @@ func joinsSegments(n *facts.NIC, why facts.Source, what string) []Finding {
 			Value: "off"}}},
 		{"LRO", Warning, []Fix{{Setting: "ifconfig:lro", Interface: n.Name, Value: "off"},
 			{Setting: "ifconfig:tso", Interface: n.Name, Value: "off"}}},
-		{"rx-gro-hw", Info, []Fix{{Action: "try without it",
+		{"rx-gro-hw", Info, []Fix{{Action: "disable it for a test",
 			Command: shell.Join("ethtool", "-K", n.Name, "rx-gro-hw", "off")}}},
 		{"TSO4", Info, []Fix{{Setting: "ifconfig:tso", Interface: n.Name, Value: "off"}}},
 	} {
 		if f := n.Features[o.name]; f.On {
-			found := with(o.severity, one(n.Name, []facts.Source{f.Source, why}, "%s is on and %s", o.name, what))
+			found := with(o.severity, one(n.Name, []facts.Source{f.Source, why}, "%s is enabled and %s", o.name, what))
 			for _, fix := range o.fixes {
 				if fix.Setting != "ifconfig:tso" || n.Features["TSO4"].On || n.Features["TSO6"].On {
 					found[0].Fix = append(found[0].Fix, fix)

@@ -9,11 +9,11 @@ import (
 // mapFailed finds packets that a driver could not hand to its card.
 func mapFailed() Rule {
 	return Rule{
-		ID: "transmit-mapping-failed", Title: "A driver could not hand packets to its card", Systems: onFreeBSD(),
+		ID: "transmit-mapping-failed", Title: "A driver could not map packets for DMA", Systems: onFreeBSD(),
 		Needs: []string{"settings"}, Severity: Warning,
-		Because: "A packet in more pieces than the card's descriptors take is copied or thrown away; large ones that the " +
-			"card is to cut (TSO) have the most pieces. TCP takes what was thrown away for loss on the path.",
-		Confirm: "The counter stands still with TSO off.",
+		Because: "A packet in more fragments than the card's descriptors take is copied or dropped; TSO packets have the most " +
+			"fragments. TCP sees the drops as loss on the path.",
+		Confirm: "The counter stops growing with TSO disabled.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -22,8 +22,8 @@ func mapFailed() Rule {
 					continue
 				}
 				sent := max(n.Counters["mac_stats.good_pkts_txd"].Value, n.Counters["netstat.Opkts"].Value)
-				out = append(out, lost(c, sent, withFix(Fix{Action: "switch TSO off", Command: "ifconfig " + n.Name + " -tso"},
-					one(n.Name, []facts.Source{c.Source, n.Shown["options"]}, "packets could not be mapped for sending: %s is %s",
+				out = append(out, lost(c, sent, withFix(Fix{Action: "disable TSO", Command: "ifconfig " + n.Name + " -tso"},
+					one(n.Name, []facts.Source{c.Source, n.Shown["options"]}, "packets could not be mapped for DMA: %s is %s",
 						name, happened(c))))...)
 			}
 			return out

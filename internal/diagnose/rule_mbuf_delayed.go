@@ -7,7 +7,7 @@ import (
 // mbufDelayed finds requests for network memory that had to wait.
 func mbufDelayed() Rule {
 	return Rule{
-		ID: "mbuf-delayed", Title: "Requests for network memory had to wait", Systems: onBSD(),
+		ID: "mbuf-delayed", Title: "Requests for network memory (mbufs) were delayed", Systems: onBSD(),
 		Needs: []string{"mbufs"}, Severity: Warning,
 		Settings: []string{"kern.ipc.nmbclusters"},
 		Because:  "A program that waits for network memory sends nothing meanwhile; the pool was exhausted at that moment.",

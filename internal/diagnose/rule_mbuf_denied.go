@@ -13,10 +13,11 @@ import (
 // mbufDenied finds network memory that was asked for in vain.
 func mbufDenied() Rule {
 	return Rule{
-		ID: "mbuf-denied", Title: "Requests for network memory were denied", Systems: onBSD(), Needs: []string{"mbufs|pools"},
+		ID: "mbuf-denied", Title: "Requests for network memory (mbufs) " +
+			"were denied", Systems: onBSD(), Needs: []string{"mbufs|pools"},
 		Severity: Critical,
 		Because:  "A packet or a socket write that gets no mbuf is dropped or fails; TCP then stalls or retransmits.",
-		Confirm:  "netstat -m again under load: the denied counts grow.",
+		Confirm:  "netstat -m, repeated under load: the denied counts grow.",
 		Check: func(in Input) []Finding {
 			pools := map[string][]facts.Pool{}
 			for _, p := range in.Facts.Memories {
@@ -29,8 +30,8 @@ func mbufDenied() Rule {
 			for _, limit := range slices.Sorted(maps.Keys(pools)) {
 				found := deniedPools(pools[limit], limit)
 				if limit == "kern.ipc.nmbjumbo9" || limit == "kern.ipc.nmbjumbo16" {
-					found = do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: "+
-						"lower the MTU, or make the driver use page-sized clusters", found)
+					found = do("9k and 16k jumbo clusters need contiguous memory, which runs out first: lower the MTU, or make the "+
+						"driver use page-sized (4k) clusters", found)
 				}
 				out = append(out, found...)
 			}
@@ -76,8 +77,8 @@ func deniedPools(pools []facts.Pool, setting string) []Finding {
 	}
 	found := one("network memory", evidence, "requests denied since boot: %s", strings.Join(what, ", "))
 	if low {
-		return do("the pool is far below its limit now: memory itself was short, and a higher limit does not help; only "+
-			"if the pool was fuller before, raise "+setting, found)
+		return do("the pool is far below its limit now: memory itself was short, and a higher limit does not help; only if "+
+			"the pool was fuller before, raise "+setting, found)
 	}
 	found[0].Fix = append(found[0].Fix, Fix{Setting: setting})
 	return found

@@ -12,13 +12,13 @@ func mbufNearLimit() Rule {
 	return Rule{
 		ID: "mbuf-near-limit", Title: "Mbuf clusters are near their limit", Systems: onBSD(), Needs: []string{"mbufs"},
 		Severity: Warning,
-		Because:  "At the limit requests are denied and packets are dropped.",
-		Confirm:  "netstat -m while the load is highest.",
+		Because:  "At the limit, requests are denied and packets are dropped.",
+		Confirm:  "netstat -m at peak load shows use at the limit, or denied requests.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Memories {
 				if p.Limit > 0 && !strings.HasPrefix(p.Name, "zone ") && float64(p.Used) > 0.8*float64(p.Limit) {
 					out = append(out, withFix(Fix{Setting: poolLimit(in.Facts.System, p.Name)}, one(p.Name,
-						[]facts.Source{cmp.Or(p.InUse, p.Source)}, "%d of at most %d in use (%.0f%%)", p.Used, p.Limit,
+						[]facts.Source{cmp.Or(p.InUse, p.Source)}, "%d of %d in use (%.0f%%)", p.Used, p.Limit,
 						100*float64(p.Used)/float64(p.Limit)))...)
 				}
 			}

@@ -11,9 +11,9 @@ import (
 // memberDown finds a virtual machine's or jail's interface in a bridge that nobody switched on.
 func memberDown() Rule {
 	return Rule{
-		ID: "member-down", Title: "A member of a bridge is in use and not switched on", Severity: Warning,
+		ID: "member-down", Title: "A bridge member is in use but not UP", Severity: Warning,
 		Systems: []string{"freebsd"}, Needs: []string{"ifconfig"},
-		Because: "A program has opened it (RUNNING), and without UP it passes nothing: the machine behind it has no network.",
+		Because: "A program has opened it (RUNNING), but without UP it forwards nothing: the machine behind it has no network.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -22,7 +22,7 @@ func memberDown() Rule {
 					continue
 				}
 				found := do("ifconfig "+n.Name+" up", one(n.Name, []facts.Source{n.Source},
-					"it runs and listens to everything, as members of bridges do, and is not UP"))
+					"it is RUNNING and PROMISC, as bridge members are, but not UP"))
 				if strings.HasPrefix(n.Name, "tap") {
 					found = withFix(Fix{Setting: "net.link.tap.up_on_open", Value: "1"}, found)
 				}

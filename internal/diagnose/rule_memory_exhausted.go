@@ -12,7 +12,7 @@ func memoryExhausted() Rule {
 	return Rule{
 		ID: "kernel-limit-reached", Title: "The kernel reported an exhausted network limit",
 		Needs: []string{"messages"}, Severity: Critical,
-		Because: "At the moment of the message connections or packets were refused.",
+		Because: "At the time of the message, connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
@@ -25,7 +25,7 @@ func memoryExhausted() Rule {
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
 					continue
 				}
-				out = append(out, withFix(limitFix(in.Facts, mark), one("kernel", lines, "it reported %q in %s", mark,
+				out = append(out, withFix(limitFix(in.Facts, mark), one("kernel", lines, "it reported %q (%s)", mark,
 					counted(n, "line")))...)
 			}
 			return out
@@ -40,7 +40,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 	setting := ""
 	switch {
 	case strings.Contains(mark, "maxelem"):
-		return Fix{Action: "make the set with a larger size: ipset create NAME TYPE maxelem 262144, fill it, ipset swap"}
+		return Fix{Action: "recreate the set with a larger size: ipset create NEW TYPE maxelem 262144, fill it, then ipset " +
+			"swap NEW OLD"}
 	case strings.Contains(mark, "route cache"):
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):

@@ -7,12 +7,12 @@ import "github.com/wirerate/wirerate/internal/facts"
 // back from swap.
 func memoryShort() Rule {
 	return Rule{
-		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(),
+		ID: "memory-short", Title: "Memory is short, and programs stall on it", Systems: onLinux(),
 		Needs:    []string{"activity|memory pressure"},
 		Severity: Warning,
-		Because: "While the kernel looks for free pages, programs and the receipt of packets wait: connections stand still, " +
-			"probes of health time out, and allocations of network buffers fail.",
-		Confirm: "free -m has little available, and vmstat 1 shows si and so above 0 at the times at which it is slow.",
+		Because: "While the kernel reclaims pages, programs and packet reception wait: connections stall, health checks time " +
+			"out, and network buffer allocations fail.",
+		Confirm: "free -m shows little available, and vmstat 1 shows si and so above 0 while it is slow.",
 		Check: func(in Input) []Finding {
 			const byPrograms, aside, swapped = 1000, 100_000, 1000 // pages a second: 4, 400 and 4 MB
 			rate := func(name string) float64 {
@@ -25,17 +25,17 @@ func memoryShort() Rule {
 				name  string
 				least float64
 				what  string
-			}{{"VM.ScannedByPrograms", byPrograms, "programs that wanted memory looked at %.0f pages a second for free ones"},
-				{"VM.SwappedIn", swapped, "%.0f pages a second were read back from swap"},
-				{"VM.ScannedAside", aside, "the kernel looked at %.0f pages a second for free ones"}} {
+			}{{"VM.ScannedByPrograms", byPrograms, "programs that allocate memory had to scan %.0f pages/s (direct reclaim)"},
+				{"VM.SwappedIn", swapped, "%.0f pages/s were read back from swap"},
+				{"VM.ScannedAside", aside, "the kernel scanned %.0f pages/s for free ones"}} {
 				if v := rate(c.name); v >= c.least {
 					return do(memoryRemedy, one("memory", []facts.Source{in.Facts.Counters[c.name].Source}, c.what, v))
 				}
 			}
 			const waits = 0.1
 			if p := in.Facts.MemoryPressure; p != nil && p.Full >= waits {
-				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs waited for it in %.3g%% of the last "+
-					"minute", 100*p.Full))
+				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs were stalled on memory for %.3g%% of "+
+					"the last minute", 100*p.Full))
 			}
 			return nil
 		},
@@ -44,8 +44,8 @@ func memoryShort() Rule {
 	}
 }
 
-const memoryRemedy = "find what takes the memory (ps aux --sort -rss), limit it or add memory; a larger " +
-	"vm.min_free_kbytes keeps more for bursts of packets"
+const memoryRemedy = "find what uses the memory (ps aux --sort -rss), limit it or add memory; a larger " +
+	"vm.min_free_kbytes keeps more free for packet bursts"
 
 func pagingExample(direct string) string {
 	return "10:00:01 AM  pgpgin/s pgpgout/s   fault/s  majflt/s  pgfree/s pgscank/s pgscand/s pgsteal/s    %vmeff\n" +

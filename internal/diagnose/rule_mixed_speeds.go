@@ -7,10 +7,10 @@ import (
 // mixedSpeeds finds flow control on a host that joins links of different speed.
 func mixedSpeeds() Rule {
 	return Rule{
-		ID: "flow-control-mixed-speeds", Title: "Flow control is on where links of different speeds are joined",
+		ID: "flow-control-mixed-speeds", Title: "Flow control is enabled between links of different speeds",
 		Severity: Info, Systems: []string{"linux", "freebsd"},
 		Needs: []string{"settings", "linux:pause *", "freebsd:ifconfig"}, Settings: nil,
-		Because: "A slow link that pauses a fast one stops the traffic of every other flow on the fast link.",
+		Because: "A slow link that pauses a fast one stops every other flow on the fast link.",
 		Check: func(in Input) (out []Finding) {
 			if _, on := reallyForwards(in.Facts, in.Role); !on {
 				return nil
@@ -31,9 +31,9 @@ func mixedSpeeds() Rule {
 			if slow == nil || fast.Speed < 4*slow.Speed || fast.Pause == nil || !fast.Pause.RX {
 				return nil
 			}
-			return do("switch flow control off on "+fast.Name+" unless the storage on it needs it",
+			return do("disable flow control on "+fast.Name+" unless storage traffic needs it",
 				one(fast.Name, []facts.Source{fast.Shown["pause.rx"], fast.Shown["speed_bps"], slow.Shown["speed_bps"]},
-					"%s at %s obeys pause frames beside %s at %s",
+					"%s at %s honours pause frames next to %s at %s",
 					fast.Name, fast.Speed, slow.Name, slow.Speed))
 		},
 		Fires: mixedExample("10Gbase-T <full-duplex,rxpause,txpause>"),

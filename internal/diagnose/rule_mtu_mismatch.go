@@ -12,10 +12,10 @@ import (
 // containers whose packets are larger than the way out takes.
 func mtuMismatch() Rule {
 	return Rule{
-		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs",
+		ID: "mtu-mismatch", Title: "Interfaces that forward to each other have different MTUs",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages|ifconfig"},
 		Severity: Warning, Settings: []string{"link:mtu"},
-		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish silently.",
+		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU are dropped silently.",
 		Check: func(in Input) (out []Finding) {
 			ofBSD := in.Facts.System == "freebsd"
 			if ofBSD {
@@ -35,7 +35,7 @@ func mtuMismatch() Rule {
 					first[n.Master] = n
 				} else if other.MTU != n.MTU {
 					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source},
-						"%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)...)
+						"%s has MTU %d, %s has MTU %d", other.Name, other.MTU, n.Name, n.MTU)...)
 				}
 			}
 			if ofBSD {
@@ -55,11 +55,11 @@ func refusedMember(f *facts.Facts) []Finding {
 		return refusedByIfconfig(f)
 	}
 	m := invalidMTU.FindStringSubmatch(lines[0].Text)
-	found := one(m[1], lines, "%s was not taken into it: its MTU is %s, the bridge's %s", m[3], m[2], m[4])
+	found := one(m[1], lines, "%s was not added: its MTU is %s, the bridge's is %s", m[3], m[2], m[4])
 	found[0].Fix = []Fix{{Setting: "link:mtu", Interface: m[3], Value: m[4], Command: "ifconfig " + m[3] + " mtu " + m[4]},
 		{Action: "then add it again: ifconfig " + m[1] + " addm " + m[3]}}
-	found[0].Because = "A bridge of FreeBSD takes only members with its own MTU: the other one stays outside, and what is " +
-		"behind it (a jail, a virtual machine) without a network."
+	found[0].Because = "A FreeBSD bridge accepts only members with its own MTU: the interface was not added, and what is " +
+		"behind it (jail, virtual machine) has no network."
 	return found
 }
 
@@ -71,10 +71,10 @@ func refusedByIfconfig(f *facts.Facts) []Finding {
 		return nil
 	}
 	member := firstGroup(bridgeRefused, lines[0].Text)
-	found := one(member, lines, "a bridge did not take it: its MTU is not the bridge's")
+	found := one(member, lines, "it was not added to a bridge because its MTU differs")
 	found[0].Fix = []Fix{{Setting: "link:mtu", Interface: member, Command: "ifconfig " + member + " mtu " + unknownValue,
-		Formula: "the MTU that ifconfig shows of the bridge"}, {Action: "then add it to the bridge again"}}
-	found[0].Because = "What is behind it (a jail, a virtual machine) is without a network."
+		Formula: "the MTU that ifconfig shows for the bridge"}, {Action: "then add it to the bridge again"}}
+	found[0].Because = "What is behind it (jail, virtual machine) has no network."
 	found[0].Confirm = "dmesg says \"invalid MTU\"."
 	return found
 }
@@ -105,11 +105,12 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := decisive(with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into "+
-		"a tunnel", one(first.Name, append(sample(evidence), out.Source),
-		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU))))
-	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what " +
-		"comes back is announced too large as well."
+	found := decisive(with(Info, do("set the container network's MTU to "+
+		"that of "+out.Name+", or lower if it is encapsulated "+
+		"in a tunnel", one(first.Name, append(sample(evidence), out.Source),
+		"its MTU is %d, but %s, through which its packets leave, has %d", first.MTU, out.Name, out.MTU))))
+	found[0].Because = "Full-sized packets have to be fragmented, or depend on an ICMP message; the MSS advertised for the " +
+		"other direction is too large as well."
 	return found
 }
 

@@ -14,20 +14,20 @@ const slowPart = 0.9
 // nameLookupSlow finds requests that waited for the address of a name.
 func nameLookupSlow() Rule {
 	return Rule{
-		ID: "name-lookup-slow", Title: "Requests wait for the address of a name",
+		ID: "name-lookup-slow", Title: "Requests wait for name resolution",
 		Needs: []string{"requests"}, Severity: Warning,
-		Because: "Nothing is sent before the name is known: a resolver answers late or not at all (the next one is asked after " +
-			"5 s), search domains are tried first, or queries are lost.",
-		Confirm: "dig @SERVER NAME is as slow for one of the servers of /etc/resolv.conf, and curl --resolve, which asks none, " +
-			"is quick.",
+		Because: "A resolver responds late or not at all (the next one is tried after 5 s), search domains are tried first, " +
+			"or queries are lost. Nothing is sent until the name resolves.",
+		Confirm: "dig @SERVER NAME is just as slow for one of the servers in /etc/resolv.conf, and curl --resolve, which " +
+			"bypasses DNS, is fast.",
 		Check: func(in Input) []Finding {
-			found := waited(in.Facts, "DNS", "for the name", func(r facts.RequestTime) float64 { return r.Lookup })
+			found := waited(in.Facts, "DNS", "for name resolution", func(r facts.RequestTime) float64 { return r.Lookup })
 			for i := range found {
 				found[i].Subject = "DNS"
 			}
-			return do("ask each server of /etc/resolv.conf alone (dig @SERVER NAME) and take out the one that does not answer; in "+
-				"Kubernetes end full names with a dot or lower ndots, and look for lost queries (conntrack -S, "+
-				"NodeLocal DNSCache)", found)
+			return do("query each server in /etc/resolv.conf by itself (dig @SERVER NAME) and remove the one that does not "+
+				"respond; in Kubernetes, end full names with a dot or lower ndots, and check for lost queries (conntrack -S; "+
+				"NodeLocal DNSCache avoids them)", found)
 		},
 		Fires: linuxExample("curl", "    time_namelookup:  5.523\n       time_connect:  5.560\n         time_total:  5.581\n"),
 		Quiet: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  0.030\n         time_total:  5.581\n"),
@@ -37,18 +37,18 @@ func nameLookupSlow() Rule {
 // connectSlow finds requests that waited for the handshake of TCP.
 func connectSlow() Rule {
 	return Rule{
-		ID: "connect-slow", Title: "Requests wait for the handshake of TCP",
+		ID: "connect-slow", Title: "Requests wait for the TCP handshake",
 		Needs: []string{"requests|messages|server statistics"}, Severity: Warning,
-		Because: "A lost SYN, or a lost answer to it, is sent again after 1, 3 and 7 seconds: the listener's queue is full, or a " +
-			"packet filter or the path drops them. Less than a second is a long path or a server that accepts late.",
-		Confirm: "On the server nstat -az TcpExtListenDrops grows; tcpdump shows the SYN more than once.",
+		Because: "A lost SYN or SYN-ACK is retransmitted after 1, 3 and 7 seconds: the listener's queue is full, or a " +
+			"firewall or the path drops it. Less than a second points at a long path or a server that accepts late.",
+		Confirm: "On the server, nstat -az TcpExtListenDrops grows; tcpdump shows the SYN more than once.",
 		Check: func(in Input) []Finding {
-			found := waited(in.Facts, "TCP", "for the connection", func(r facts.RequestTime) float64 { return r.Connect })
+			found := waited(in.Facts, "TCP", "for the TCP handshake", func(r facts.RequestTime) float64 { return r.Connect })
 			if found == nil {
 				return connectLate(in.Facts)
 			}
-			return do("look at the server for full accept queues (ss -ltn) and dropped SYNs (nstat), on the way for conntrack "+
-				"and filters", found)
+			return do("check the server for full accept queues (ss -ltn) and dropped SYNs (nstat -az TcpExtListenDrops), and the "+
+				"path for conntrack limits and firewalls", found)
 		},
 		Fires: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  3.044\n         time_total:  3.581\n"),
 		Quiet: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  0.044\n         time_total:  3.581\n"),
@@ -95,5 +95,5 @@ func ofTotal(part, total float64) string {
 	if total <= part {
 		return ""
 	}
-	return fmt.Sprintf(" of %.3g s in all", total)
+	return fmt.Sprintf(" of %.3g s in total", total)
 }

@@ -13,12 +13,12 @@ func neighboursFull() Rule {
 		Needs:    []string{"settings|messages|neighbour statistics", "neighbours|messages|neighbour statistics"},
 		Severity: Critical,
 		Settings: []string{"net.ipv4.neigh.default.gc_thresh3"},
-		Because:  "A neighbour that gets no entry cannot be reached: connections on the attached network fail at random.",
+		Because:  "A neighbour without an entry is unreachable: connections on the local network fail at random.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			for _, words := range [][]string{{"neigh", "table overflow"}, {"ndisc_cache", "table overflow"}} {
 				if lines, n := logged(f, words...); n > 0 {
-					return one("neighbours", lines, "the kernel reported an overflow of the neighbour table in %s", counted(n, "line"))
+					return one("neighbours", lines, "the kernel reported a neighbour table overflow (%s)", counted(n, "line"))
 				}
 			}
 			if full := f.Counters["arp_cache.table_fulls"]; full.Value > 0 {
@@ -33,12 +33,12 @@ func neighboursFull() Rule {
 				}
 			}
 			if n := f.Counters["neighbours.counted"]; ok && limit > 0 && float64(n.Value) >= 0.8*float64(limit) {
-				return one("neighbours", []facts.Source{n.Source, src}, "%d neighbours, at most %d fit", n.Value, limit)
+				return one("neighbours", []facts.Source{n.Source, src}, "%d neighbours, the limit is %d", n.Value, limit)
 			}
 			if !ok || limit <= 0 || float64(four) < 0.8*float64(limit) {
 				return nil
 			}
-			return one("neighbours", []facts.Source{src}, "%d IPv4 neighbours, at most %d fit", four, limit)
+			return one("neighbours", []facts.Source{src}, "%d IPv4 neighbours, the limit is %d", four, limit)
 		},
 		Fires: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show",
 			"192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n",

@@ -14,10 +14,10 @@ import (
 // netemLeft finds queues that imitate a bad path.
 func netemLeft() Rule {
 	return Rule{
-		ID: "netem-left", Title: "A queue that imitates a bad path is set up", Systems: onLinux(), Needs: []string{"qdiscs"},
+		ID: "netem-left", Title: "netem emulates a bad path on an interface", Systems: onLinux(), Needs: []string{"qdiscs"},
 		Severity: Critical,
-		Because: "netem delays, loses or paces what an interface sends, for tests: nothing on the path behind it can be as " +
-			"fast as without it.",
+		Because: "netem delays, drops or paces what an interface sends, for tests: no traffic through it can be as fast as " +
+			"without it.",
 		Check: func(in Input) []Finding {
 			const output = "tc -s qdisc show"
 			for i, line := range in.Facts.Lines(output) {
@@ -35,9 +35,9 @@ func netemLeft() Rule {
 						name = cmp.Or(name, n.Name)
 					}
 				}
-				found := one(cmp.Or(name, "interface"), []facts.Source{in.Facts.Line(output, i+1)}, "netem is set up: %s", m[2])
+				found := one(cmp.Or(name, "interface"), []facts.Source{in.Facts.Line(output, i+1)}, "netem is configured: %s", m[2])
 				if name != "" {
-					found[0].Fix = []Fix{{Action: "take it away", Command: shell.Join("tc", "qdisc", "del", "dev", typed(name), "root")}}
+					found[0].Fix = []Fix{{Action: "remove it", Command: shell.Join("tc", "qdisc", "del", "dev", typed(name), "root")}}
 				}
 				return found
 			}
@@ -56,8 +56,8 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 	if m == nil {
 		return nil
 	}
-	found := with(Info, one(m[1], []facts.Source{src}, "a command sets netem up: %s", m[2]))
-	found[0].Fix = []Fix{{Action: "take it away when the test is over", Command: shell.Join("tc", "qdisc", "del", "dev", m[1],
+	found := with(Info, one(m[1], []facts.Source{src}, "a command configures netem: %s", m[2]))
+	found[0].Fix = []Fix{{Action: "remove it when the test is over", Command: shell.Join("tc", "qdisc", "del", "dev", m[1],
 		"root")}}
 	limit, delay := 1000.0, 0.0 // the limit is the default of tc's netem
 	if l := netemLimit.FindStringSubmatch(m[2]); l != nil {
@@ -74,11 +74,12 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 	if delay < long || limit <= 0 || limit/delay >= enough {
 		return found
 	}
-	found[0].Summary += fmt.Sprintf("; its queue holds %.0f packets, %.0f a second at this delay, and drops what is more",
+	found[0].Summary += fmt.Sprintf("; its queue of %.0f packets carries only %.0f packets/s at this delay, and the rest "+
+		"is dropped",
 		limit, limit/delay)
-	found[0].Confirm = "tc -s qdisc show dev " + m[1] + " counts what netem dropped."
-	found[0].Fix = append([]Fix{{Action: "give it a queue for all packets of the delay: limit = packets per second * delay, " +
-		"such as limit 100000"}}, found[0].Fix...)
+	found[0].Confirm = "tc -s qdisc show dev " + m[1] + " counts netem's drops."
+	found[0].Fix = append([]Fix{{Action: "enlarge its queue to the packets in flight: limit = packets per second * delay, " +
+		"for example limit 100000"}}, found[0].Fix...)
 	return decisive(found)
 }
 

@@ -13,8 +13,7 @@ func netisrDrops() Rule {
 		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(),
 		Needs: []string{"netisr"}, Severity: Warning,
 		Settings: []string{"net.isr.maxthreads"},
-		Because: "Work passed to a netisr thread waits in a bounded queue, which overflows when " +
-			"the thread cannot keep up.",
+		Because:  "Packets passed to a netisr thread wait in a bounded queue, which overflows when the thread cannot keep up.",
 		Check: func(in Input) (out []Finding) {
 			for _, w := range in.Facts.NetISR {
 				if w.Drops > 0 {
@@ -23,7 +22,7 @@ func netisrDrops() Rule {
 						s = Warning
 					}
 					found := one(fmt.Sprintf("%s on CPU %d", w.Protocol, w.CPU), []facts.Source{w.Source},
-						"%d dropped since boot of %d handled; the queue was up to %d long", w.Drops, w.Handled, w.Watermark)
+						"%d dropped since boot, %d handled; the queue reached a length of %d", w.Drops, w.Handled, w.Watermark)
 					found[0].Fix = []Fix{longerNetISR(w)}
 					out = append(out, with(s, found)...)
 				}
@@ -47,7 +46,7 @@ func longerNetISR(w facts.NetISR) Fix {
 	}
 	if w.Limit > 0 {
 		fix.Value = strconv.Itoa(2 * w.Limit)
-		fix.ValueFor = fmt.Sprintf("a start, twice the present limit of %d", w.Limit)
+		fix.ValueFor = fmt.Sprintf("a starting point: twice the current limit of %d", w.Limit)
 	}
 	return fix
 }

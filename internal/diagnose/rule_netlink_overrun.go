@@ -6,19 +6,19 @@ import "github.com/wirerate/wirerate/internal/regexp"
 // socket), as keepalived, FRR, BIRD and the Go libraries say it.
 func netlinkOverrun() Rule {
 	return Rule{
-		ID: "netlink-overrun", Title: "A program missed the kernel's notices of routes or neighbours", Systems: onLinux(),
+		ID: "netlink-overrun", Title: "A program missed netlink notifications (routes, neighbours, links)", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning, Settings: []string{"net.core.rmem_default"},
-		Because: "The notices wait in the receive buffer of a netlink socket. What did not fit is lost, and the program acts on " +
-			"an old state: addresses of an overlay network or routes are set late or not at all.",
+		Because: "Notifications wait in the receive buffer of a netlink socket. Those that do not fit are lost, and the " +
+			"program acts on stale state: routes or overlay network entries are updated late or never.",
 		Confirm: "ss -f netlink -m shows a drop count (d) that grows for this program.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, netlinkLost)
 			if n == 0 {
 				return nil
 			}
-			found := do("give the program processor time, and its netlink socket a larger buffer: keepalived "+
-				"vrrp_netlink_monitor_rcv_bufs, zebra -s BYTES; programs that set none take net.core.rmem_default",
-				one("netlink", lines, "its receive buffer overflowed, in %s", counted(n, "line")))
+			found := do("give its netlink socket a larger buffer (keepalived: vrrp_netlink_monitor_rcv_bufs; zebra: -s BYTES; "+
+				"programs that set none use net.core.rmem_default), and give the program more CPU time",
+				one("netlink", lines, "its netlink receive buffer overflowed (%s)", counted(n, "line")))
 			const once = 1
 			if n == once {
 				found = with(Info, found)

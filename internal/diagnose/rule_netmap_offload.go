@@ -5,19 +5,19 @@ import "github.com/wirerate/wirerate/internal/regexp"
 // netmapOffload finds packets that netmap threw away since it leaves checksums and segmentation to no card.
 func netmapOffload() Rule {
 	return Rule{
-		ID: "netmap-offload", Title: "Netmap drops packets that count on an offload", Needs: []string{"messages"},
+		ID: "netmap-offload", Title: "netmap drops packets because of offloads", Needs: []string{"messages"},
 		Severity: Critical,
-		Because: "Packets of the host's own stack reach a netmap port without a checksum, or uncut, since an offload is " +
-			"on where they were made; netmap drops them.",
+		Because: "With offloads enabled, packets from the host stack reach a netmap port without a checksum or unsegmented, " +
+			"and netmap drops them.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, netmapDrop)
 			if n == 0 {
 				return nil
 			}
 			name := netmapDrop.FindStringSubmatch(lines[0].Text)[1]
-			found := do("switch the offloads off on "+name+" and on everything that it is built of: ports of a lagg, the "+
-				"parent of a vlan, members of a bridge; or take it away from the program that uses netmap",
-				one(name, lines, "netmap dropped packets that need an offload, in %s", counted(n, "line")))
+			found := do("disable the offloads on "+name+" and on everything below it (ports of a lagg, parent of a VLAN, "+
+				"members of a bridge), or do not use netmap on it",
+				one(name, lines, "netmap dropped packets that rely on an offload (%s)", counted(n, "line")))
 			command := "ifconfig " + name + " -txcsum -txcsum6 -rxcsum -rxcsum6 -tso -lro"
 			if in.Facts.System == "linux" {
 				command = "ethtool -K " + name + " tx off rx off tso off gso off gro off"

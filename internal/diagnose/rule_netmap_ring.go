@@ -10,11 +10,11 @@ import (
 // netmapRing finds packets of the host that found no room on their way to a program that uses netmap.
 func netmapRing() Rule {
 	return Rule{
-		ID: "netmap-ring-full", Title: "A program that uses netmap does not keep up", Systems: onFreeBSD(),
+		ID: "netmap-ring-full", Title: "A netmap program does not keep up", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Packets that the host sends on this interface wait in a ring for an intrusion prevention or filter " +
-			"program, and are dropped when it is full. The kernel says so twice a second at most, however many they are.",
-		Confirm: "The program fills a core (top -SH); the transfer is faster while it is stopped.",
+		Because: "Packets that the host sends on this interface wait in a ring for the netmap program (such as an IPS), and " +
+			"are dropped when the ring is full. The kernel logs this at most twice a second, however many packets are lost.",
+		Confirm: "The program uses 100% of a core (top -SH); the transfer is faster while it is stopped.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, netmapFull)
 			if n == 0 {
@@ -25,9 +25,9 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("take this interface away from the program, give it fewer rules or more threads, or "+
-				"raise dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
-				"its ring was full in %s", counted(n, "line")))))
+			return decisive(with(s, do("give the program fewer rules or more threads, raise dev.netmap.ring_size, or exclude "+
+				"this interface from it", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
+				"its netmap ring was full (%s)", counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
 			"973 hwtail 973 qlen 1023\n"),
@@ -46,12 +46,12 @@ func netmapUnreadable(f *facts.Facts) []Finding {
 		return netmapJumbo(f)
 	}
 	name := netmapPoll.FindStringSubmatch(lines[0].Text)
-	found := with(Warning, do("take the interface away from the inspection (IPS mode), and look in dmesg for what netmap "+
-		"says of it; a card without support of its own (re, vtnet) is driven by emulation",
-		one(name[1]+name[2], lines, "Suricata could not read it through netmap, in %s", counted(n, "line"))))
-	found[0].Because = "In IPS mode every packet of the interface passes through the program: what it cannot read does " +
-		"not go on."
-	found[0].Confirm = "The traffic flows while the program is stopped."
+	found := with(Warning, do("exclude the interface from IPS mode, and check netmap's messages in dmesg; cards without "+
+		"native netmap support (re, vtnet) run in slow emulation",
+		one(name[1]+name[2], lines, "Suricata could not read it through netmap (%s)", counted(n, "line"))))
+	found[0].Because = "In IPS mode every packet of the interface passes through the program: what it cannot read is not " +
+		"forwarded."
+	found[0].Confirm = "Traffic flows while the program is stopped."
 	return found
 }
 
@@ -65,10 +65,10 @@ func netmapJumbo(f *facts.Facts) []Finding {
 		return nil
 	}
 	m := netmapMTU.FindStringSubmatch(lines[0].Text)
-	found := with(Warning, do("give it an MTU that fits into one buffer of 2048 bytes: ifconfig "+m[2]+" mtu 1500",
-		one(m[2], lines, "netmap does not open it with an MTU of %s", m[1])))
-	found[0].Because = "The program that reads it through netmap does not start, or reads nothing."
-	found[0].Confirm = "It starts with the smaller MTU."
+	found := with(Warning, do("set an MTU that fits into one 2048-byte buffer: ifconfig "+m[2]+" mtu 1500",
+		one(m[2], lines, "netmap cannot open it with an MTU of %s", m[1])))
+	found[0].Because = "The program that uses it through netmap does not start, or receives nothing."
+	found[0].Confirm = "The program starts with the smaller MTU."
 	return found
 }
 

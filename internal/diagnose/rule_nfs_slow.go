@@ -6,10 +6,10 @@ import "github.com/wirerate/wirerate/internal/facts"
 // that a request waited here from that of its round trip.
 func nfsSlow() Rule {
 	return Rule{
-		ID: "nfs-slow", Title: "Reads or writes of NFS take long", Systems: onLinux(), Needs: []string{"nfs"}, Severity: Info,
-		Because: "A request waits here while as many as the mount allows are on their way; its round trip holds the network and " +
-			"the server with its disks.",
-		Confirm: "ping to the server is far shorter than the round trip: then the server takes the time.",
+		ID: "nfs-slow", Title: "NFS reads or writes are slow", Systems: onLinux(), Needs: []string{"nfs"}, Severity: Info,
+		Because: "A request waits on the client while the mount's maximum number of requests is in flight; its RTT includes " +
+			"the network and the server with its disks.",
+		Confirm: "If ping to the server is far shorter than the RTT, the server takes the time.",
 		Check: func(in Input) []Finding {
 			const late, many = 0.02, 100
 			var worst facts.NFSOperation
@@ -26,13 +26,14 @@ func nfsSlow() Rule {
 			case worst.Total < late:
 				return nil
 			case waited >= worst.RoundTrip:
-				return decisive(do("mount it with nconnect=8, and allow more requests at once (options sunrpc "+
-					"tcp_max_slot_table_entries=128 in /etc/modprobe.d; on the server more threads of nfsd)", one(from,
-					[]facts.Source{worst.Source}, "a request (%s) waits %.3g ms here before it is sent, then %.3g ms for its answer",
+				return decisive(do("mount it with nconnect=8, and allow more concurrent requests (options sunrpc "+
+					"tcp_max_slot_table_entries=128 in /etc/modprobe.d; on the server, more nfsd threads: threads=64 in "+
+					"/etc/nfs.conf)", one(from,
+					[]facts.Source{worst.Source}, "a %s request waits %.3g ms on the client before it is sent, then %.3g ms for its reply",
 					worst.Name, 1000*waited, 1000*worst.RoundTrip)))
 			}
-			return decisive(do("compare ping to the server with it; look at the server's disks (iostat -x 1) and threads of nfsd "+
-				"(/proc/net/rpc/nfsd)", one(from, []facts.Source{worst.Source}, "the answer to a request (%s) takes %.3g ms",
+			return decisive(do("compare with ping to the server; check the server's disks (iostat -x 1) and nfsd threads "+
+				"(/proc/net/rpc/nfsd)", one(from, []facts.Source{worst.Source}, "the reply to a %s request takes %.3g ms",
 				worst.Name, 1000*worst.RoundTrip)))
 		},
 		Fires: linuxExample("nfsstat", nfsOperationExample("8123122 4122310 12345000")),

@@ -11,11 +11,10 @@ import (
 // noBuffers finds packets that could not be sent for lack of buffers.
 func noBuffers() Rule {
 	return Rule{
-		ID: "output-no-buffers", Title: "Packets could not be sent for lack of buffers",
+		ID: "output-no-buffers", Title: "Packets could not be sent: no buffer space",
 		Needs: []string{"freebsd:counters|protocol rates|round trips|messages", "openbsd:counters|round trips|messages",
 			"linux:round trips|messages"}, Severity: Warning,
-		Because: "The send queue of an interface, or network memory, was full; UDP programs lose those packets, TCP " +
-			"sends them again.",
+		Because: "An interface's send queue, or network memory, was full; UDP programs lose those packets, TCP retransmits them.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "ip.output_packet_dropped_due_to_no_buf_etc")
 			if len(found) == 0 {
@@ -43,15 +42,15 @@ func refusedToSend(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	next := "netstat -id and netstat -m tell which one it was: an interface whose send queue does not drain (no link, a " +
-		"hung card: dmesg), or network memory that is used up"
+	next := "find out which with netstat -id and netstat -m: an interface whose send queue does not drain (no link, hung " +
+		"card: check dmesg), or exhausted network memory"
 	if memorySuffices(f) && f.System != "linux" {
-		next = "netstat -m shows no request for network memory that was denied, so it is the send queue of an interface: " +
-			"netstat -id tells which; send no faster than its line takes (a queue of pf, a limit in the program)"
+		next = "netstat -m shows no denied requests, so it is an interface's send queue: find it with netstat -id, and send " +
+			"no faster than its link carries (a pf queue, a rate limit in the program)"
 	}
 	if f.System == "linux" {
-		next = "send more slowly, or give the interface a longer send queue (ip link set dev NAME txqueuelen 10000); ip -s " +
-			"link and tc -s qdisc tell which interface drops"
+		next = "send more slowly, or lengthen the interface's send queue (ip link set dev NAME txqueuelen 10000); ip -s link " +
+			"and tc -s qdisc show which interface drops"
 	}
 	return do(next, one("ip", lines, "the kernel refuses to send: no buffer space"))
 }

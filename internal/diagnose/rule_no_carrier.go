@@ -9,10 +9,10 @@ import (
 // noCarrier finds cards that are switched on and have no link.
 func noCarrier() Rule {
 	return Rule{
-		ID: "no-carrier", Title: "A network card is switched on and has no link", Severity: Warning,
+		ID: "no-carrier", Title: "A network card is administratively up but has no link", Severity: Warning,
 		Needs: []string{"linux:links|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "No signal arrives from the other end: a cable or optic that is missing, damaged or not supported, a port " +
-			"that is switched off, or two ends set to different speeds without negotiation.",
+		Because: "No signal arrives from the other end: a missing, damaged or unsupported cable or optic, a port that is shut " +
+			"down, or different fixed speeds at the two ends.",
 		Confirm: "The link comes up with another cable, optic or port.",
 		Check: func(in Input) (out []Finding) {
 			others := 0
@@ -24,10 +24,10 @@ func noCarrier() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				src, without := carrierLost(in.Facts, n)
-				says := "it is switched on, and no signal arrives"
+				says := "it is administratively up, but has no carrier"
 				if !without && in.Facts.System == "linux" && strings.HasPrefix(n.Source.From, "ethtool ") {
 					src, without = undetected(in.Facts, n)
-					says = "no signal arrives, if it is switched on: ethtool does not say whether it is"
+					says = "it has no carrier (ethtool does not show whether it is administratively up)"
 				}
 				if !without || !physical(n) {
 					continue
@@ -37,13 +37,14 @@ func noCarrier() Rule {
 					s = Info // a spare port
 				}
 				because, confirm := "", ""
-				next := "check cable, optic and the other end's port; compare the speeds that both ends are set to"
+				next := "check the cable, the optic and the port at the other end; compare the configured speeds of both ends"
 				if wirelessName.MatchString(n.Name) || strings.TrimSpace(src.Text) == notJoined {
-					says, next = "it is switched on, and has joined no wireless network", "compare the network's name and its "+
-						"key with those of the access point; look into dmesg for firmware that does not load"
-					because = "Without an access point nothing is sent: a wrong name or key, a signal that is too weak, a channel " +
-						"that the card may not use, or firmware that is missing."
-					confirm = "ifconfig " + n.Name + " scan shows the network, and the state becomes active once it is joined."
+					says, next = "it is administratively up, but has not joined a wireless "+
+						"network", "compare SSID and key with those of the "+
+						"access point; check dmesg for firmware that fails to load"
+					because = "Without an association nothing is sent: wrong SSID or key, weak signal, a channel not allowed in the " +
+						"regulatory domain, or missing firmware."
+					confirm = "ifconfig " + n.Name + " scan shows the network, and the status becomes active once it is joined."
 				}
 				found := with(s, one(n.Name, []facts.Source{src}, "%s", says))
 				found[0].Because, found[0].Confirm = because, confirm

@@ -10,11 +10,11 @@ import (
 // noopQdisc finds interfaces that are up and discard all that is sent.
 func noopQdisc() Rule {
 	return Rule{
-		ID: "noop-qdisc", Title: "An interface that is up discards everything that is sent to it", Severity: Critical,
+		ID: "noop-qdisc", Title: "An interface that is up discards everything it should send (noop qdisc)", Severity: Critical,
 		Systems: onLinux(), Needs: []string{"links|qdiscs"},
-		Because: "noop is the queue of an interface that was not brought up properly: every packet is dropped before it " +
+		Because: "noop is the qdisc of an interface that was not brought up properly: every packet is dropped before it " +
 			"reaches the driver, and no counter of the card shows it.",
-		Confirm: "ip link shows the default queueing discipline after the interface was taken down and up.",
+		Confirm: "ip link shows the default qdisc after the interface is taken down and up.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -30,8 +30,8 @@ func noopQdisc() Rule {
 				if shown.Text == "" {
 					continue
 				}
-				found := one(n.Name, []facts.Source{shown}, "its queueing discipline is noop although it is up")
-				found[0].Fix = []Fix{{Action: "bring the interface up again", Command: shell.Join("ip", "link", "set",
+				found := one(n.Name, []facts.Source{shown}, "its qdisc is noop although it is up")
+				found[0].Fix = []Fix{{Action: "take the interface down and up", Command: shell.Join("ip", "link", "set",
 					n.Name, "down") + " && " + shell.Join("ip", "link", "set", n.Name, "up")}}
 				out = append(out, found...)
 			}

@@ -9,9 +9,9 @@ import (
 // numaFar finds cards whose interrupts run on another NUMA node.
 func numaFar() Rule {
 	return Rule{
-		ID: "numa-far", Title: "A card's interrupts run on another NUMA node", Systems: onLinux(),
+		ID: "numa-far", Title: "A card's interrupts run on a remote NUMA node", Systems: onLinux(),
 		Needs: []string{"interrupts", "system files"}, Severity: Warning,
-		Because: "Every packet then crosses the link between the sockets, which costs latency and memory bandwidth.",
+		Because: "Every packet then crosses the interconnect between the sockets, which costs latency and memory bandwidth.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -37,8 +37,8 @@ func numaFar() Rule {
 					continue
 				}
 				evidence = append(sample(evidence), in.Facts.Settings[name].Source, n.Shown["numa_node"])
-				out = append(out, do(fmt.Sprintf("bind the card's interrupts to CPUs %s of its node %d, and the "+
-					"program too", list, *n.NUMANode),
+				out = append(out, do(fmt.Sprintf("pin the card's interrupts (/proc/irq/N/smp_affinity_list) and the program "+
+					"(taskset -c) to CPUs %s of its node %d", list, *n.NUMANode),
 					one(n.Name, evidence, "%.0f%% of its interrupts ran on CPUs of other nodes", 100*float64(far)/float64(all)))...)
 			}
 			return out

@@ -11,9 +11,9 @@ import (
 // offloadsOff finds offloads that are off and could be on.
 func offloadsOff() Rule {
 	return Rule{
-		ID: "offloads-off", Title: "Offloads are off that cost nothing", Systems: onLinux(),
+		ID: "offloads-off", Title: "Offloads that cost nothing are disabled", Systems: onLinux(),
 		Needs: []string{"features *|messages"}, Severity: Warning,
-		Because: "Segmentation and receive offload carry up to 64 KiB through the stack at the cost of one packet.",
+		Because: "Segmentation and receive offloads carry up to 64 KiB through the stack at the cost of one packet.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -32,7 +32,7 @@ func offloadsOff() Rule {
 					}
 				}
 				if len(names) > 0 {
-					found := one(n.Name, evidence, "off: %s", strings.Join(names, ", "))
+					found := one(n.Name, evidence, "disabled: %s", strings.Join(names, ", "))
 					found[0].Fix = fix
 					out = append(out, found...)
 				}
@@ -51,9 +51,9 @@ func forwardedUDP(f *facts.Facts) []Finding {
 		if m == nil {
 			continue
 		}
-		found := one(m[1], []facts.Source{f.Line("dmesg", i+1)}, "UDP packets are forwarded one by one: "+
-			"rx-udp-gro-forwarding is off, or rx-gro-list is on")
-		found[0].Fix = []Fix{{Action: "let them be forwarded in groups; it lasts until the next start",
+		found := one(m[1], []facts.Source{f.Line("dmesg", i+1)}, "UDP packets are forwarded one by one: rx-udp-gro-forwarding "+
+			"is off, or rx-gro-list is on")
+		found[0].Fix = []Fix{{Action: "forward them in batches (lasts until the next reboot)",
 			Command: shell.Join("ethtool", "-K", m[1], "rx-udp-gro-forwarding", "on", "rx-gro-list", "off")}}
 		return found
 	}

@@ -12,9 +12,9 @@ import (
 // oneCore finds the interrupts of several queues on a single CPU.
 func oneCore() Rule {
 	return Rule{
-		ID: "interrupts-on-one-core", Title: "The interrupts of all queues go to one core", Systems: onLinux(),
+		ID: "interrupts-on-one-core", Title: "All queues' interrupts go to one core", Systems: onLinux(),
 		Needs: []string{"interrupts"}, Severity: Warning,
-		Because: "Several queues serve several cores only when their interrupts are spread.",
+		Because: "Several queues use several cores only if their interrupts are spread.",
 		Confirm: "That core is busy in softirq while others are idle.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -34,9 +34,9 @@ func oneCore() Rule {
 				if all < 10000 || float64(most) < 0.95*float64(all) {
 					continue
 				}
-				out = append(out, do("spread them: start irqbalance, or write one CPU for each queue into "+
-					"/proc/irq/*/smp_affinity_list",
-					one(n.Name, sample(evidence), "CPU %d took %.0f%% of the interrupts of %d queues", core,
+				out = append(out, do("spread them: systemctl enable --now irqbalance, or write one CPU per queue to "+
+					"/proc/irq/N/smp_affinity_list",
+					one(n.Name, sample(evidence), "CPU %d handled %.0f%% of the interrupts of %d queues", core,
 						100*float64(most)/float64(all), queues))...)
 			}
 			if len(out) == 0 {
@@ -93,12 +93,12 @@ func networkInterrupts(f *facts.Facts) []Finding {
 		f.Processors[i].Interrupt > 0.5 {
 		severity = Warning
 	}
-	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it took %.0f%% of the %d interrupts of the network's "+
-		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all,
-		counted(len(sums)-1, "other processor"))
+	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it handled %.0f%% of the %d network interrupts; %s "+
+		"handled none", 100*float64(sums[core])/float64(all), all,
+		counted(len(sums)-1, "other CPU"))
 	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
-	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or each card's "+
-		"interrupt to another processor (/proc/irq/*/smp_affinity_list)", found))
+	return with(severity, do("spread the packets in software (RPS; in OpenWrt: packet steering), or move each card's "+
+		"interrupt to another CPU (/proc/irq/N/smp_affinity_list)", found))
 }
 
 // queueInterrupts adds up the interrupts of an interface's busy queues by CPU,

@@ -14,13 +14,12 @@ func oneQueue() Rule {
 	return Rule{
 		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(),
 		Needs: []string{"channels *|softnet"}, Severity: Warning,
-		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet " +
-			"that arrives.",
-		Confirm: "One CPU is busy in softirq under load while the others idle.",
+		Because: "Without several hardware queues, or software steering (RPS), one core handles every received packet.",
+		Confirm: "One CPU is busy in softirq under load while the others are idle.",
 		Check: func(in Input) (out []Finding) {
 			rps := "RPS is off"
 			if in.Facts.Why("interfaces") != "" {
-				rps = "whether RPS is on is not known"
+				rps = "the RPS setting is unknown"
 			}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -85,10 +84,10 @@ func oneReceiver(f *facts.Facts) []Finding {
 		s = Warning
 	}
 	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source},
-		"it took %.0f%% of the %d packets received by %d processors; its runs were cut short %d times",
+		"it received %.0f%% of the %d packets on %d CPUs; it ran out of budget %d times (time_squeeze)",
 		100*float64(most.Softnet.Processed.Value)/float64(sum), sum, len(f.Processors), most.Softnet.Squeezed.Value))
 	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
-	return do("see which interrupts of the card go where, and spread them", found)
+	return do("check where the card's interrupts go (/proc/interrupts), and spread them", found)
 }
 
 // steered reports whether receive packet steering is on for any queue.

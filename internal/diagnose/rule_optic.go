@@ -12,18 +12,18 @@ import (
 // opticFault finds optics and cables that their card refuses, or that are out of their own limits.
 func opticFault() Rule {
 	return Rule{
-		ID: "optic-fault", Title: "An optic or a cable does not work as it should", Severity: Warning,
+		ID: "optic-fault", Title: "An optic or cable is faulty", Severity: Warning,
 		Needs: []string{"linux:optic *|messages", "freebsd:messages", "openbsd:messages"},
-		Because: "A receiver that gets too little light damages frames or has no link; a module that is too hot, or that " +
-			"the card does not accept, is switched off.",
-		Confirm: "The flags go off, and damaged frames or losses of the link end, after the change.",
+		Because: "With too little light a receiver gets corrupted frames or no link; a module that overheats, or that the " +
+			"card rejects, is shut down.",
+		Confirm: "After the replacement the alarm flags clear, and CRC errors or link flaps stop.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				out = append(out, opticFlags(&in.Facts.NICs[i])...)
 			}
 			for _, r := range refusedModules {
 				if lines, n := matching(in.Facts, r.form); n > 0 {
-					out = append(out, with(r.severity, do(r.action, one(cardOf(lines...), lines, "%s, in %s", r.what,
+					out = append(out, with(r.severity, do(r.action, one(cardOf(lines...), lines, "%s (%s)", r.what,
 						counted(n, "line"))))...)
 				}
 			}
@@ -49,19 +49,19 @@ func opticFlags(n *facts.NIC) (out []Finding) {
 		src := n.Optic.Flags[name]
 		switch {
 		case strings.HasPrefix(name, "rx power low") && n.Optic.Dark:
-			found := do("look at the other end's port and optic, and whether the fibres of a pair are crossed over; clean the "+
-				"connectors", one(n.Name, []facts.Source{n.Shown["optic.rx power"], src}, "no light arrives at its optic"))
+			found := do("check the port and optic at the other end, and that TX and RX fibres are crossed; clean "+
+				"the connectors", one(n.Name, []facts.Source{n.Shown["optic.rx power"], src}, "its optic receives no light"))
 			if !n.Up {
 				found = with(Info, found)
 			}
 			return append(out, found...)
 		case strings.HasPrefix(name, "rx power low"):
-			return append(out, do("clean the connectors at both ends; look for a bent fibre, and for an optic of another kind "+
-				"or reach at the other end (ethtool -m there: laser output power)",
-				one(n.Name, []facts.Source{n.Shown["optic.rx power"], src}, "too little light arrives at its optic (%s)", name))...)
+			return append(out, do("clean the connectors at both ends; check for a bent fibre, and for an optic of a different "+
+				"type or reach at the other end (ethtool -m NAME there: laser output power)",
+				one(n.Name, []facts.Source{n.Shown["optic.rx power"], src}, "its optic receives too little light (%s)", name))...)
 		case len(out) == 0:
-			out = do("give the module moving air, or use one of lower power (a direct attach cable, fibre for 10GBASE-T)",
-				one(n.Name, []facts.Source{n.Shown["optic.temperature"], src}, "its optic is too hot (%s)", name))
+			out = do("improve the airflow, or use a lower-power module (DAC, or fibre instead of 10GBASE-T)",
+				one(n.Name, []facts.Source{n.Shown["optic.temperature"], src}, "its optic is overheating (%s)", name))
 		}
 	}
 	return out
@@ -76,11 +76,12 @@ var refusedModules = []struct {
 }{
 	{regexp.MustCompile(`(?i)(?:unsupported|unqualified) (?:SFP\+?|QSFP\+?|SFP\+ or QSFP|module)[\w +]*(?:type was |module )?detected|` +
 		`Rx/Tx is disabled on this device because`), Critical,
-		"the card does not accept the optic or cable in its port",
-		"use one from the card's list of supported modules (cards of Intel's ixgbe take others with the driver's parameter " +
+		"the card rejects the optic or cable in its port",
+		"use one from the card's list of supported modules (Intel ixgbe accepts others with the module parameter " +
 			"allow_unsupported_sfp=1)"},
 	{regexp.MustCompile(`Port module event\[error\]: module \d+, [^,]*, (?:Power budget exceeded|Long Range for non MLNX|` +
 		`Bus stuck|No EEPROM|Enforce part number|Unknown identifier|Bad or shorted cable)`), Critical,
-		"the card refuses the optic or cable in its port", "use a module of lower power or shorter reach, or one that the " +
-			"card's firmware lists as supported; try another cable; update the firmware"},
+		"the card refuses to power the optic or cable in " +
+			"its port", "use a module of lower power or shorter reach, or one that the " +
+			"firmware supports; try another cable; update the firmware"},
 }

@@ -10,10 +10,10 @@ import (
 // outOfMemory finds programs that the kernel ended for want of memory: FreeBSD (vm_pageout.c), Linux (mm/oom_kill.c).
 func outOfMemory() Rule {
 	return Rule{
-		ID: "out-of-memory", Title: "The kernel ended programs for want of memory",
+		ID: "out-of-memory", Title: "The kernel killed programs because it was out of memory",
 		Systems: []string{"freebsd", "linux"}, Needs: []string{"messages"}, Severity: Critical,
-		Because: "Who talked to that program waits until it is started again; before, everything was " +
-			"slow, network memory too.",
+		Because: "Clients of the killed program wait until it is restarted; before the kill, everything was slow, network " +
+			"allocations included.",
 		Check: func(in Input) []Finding {
 			if in.Facts.System == "linux" {
 				return killedOnLinux(in.Facts)
@@ -21,8 +21,8 @@ func outOfMemory() Rule {
 			for _, mark := range []string{"was killed: out of swap space", "was killed: failed to reclaim memory",
 				"swap_pager: out of swap space"} {
 				if lines, n := logged(in.Facts, mark); n > 0 {
-					return do("find what takes the memory (top -o res); give the host more, or the program less",
-						one("memory", lines, "the kernel reported it in %s", counted(n, "line")))
+					return do("find what uses the memory (top -o res); add memory, or limit the program",
+						one("memory", lines, "the kernel reported it (%s)", counted(n, "line")))
 				}
 			}
 			return nil
@@ -46,12 +46,13 @@ func killedOnLinux(f *facts.Facts) []Finding {
 		m = []string{"", "O", ""}
 	}
 	if m[1] != "O" {
-		return with(Warning, do("raise the limit of the container or unit (resources.limits.memory, --memory, MemoryMax=), or "+
-			"let the program use less", one(cmp.Or(m[2], "memory"), lines, "its control group met its limit of memory: %s",
+		return with(Warning, do("raise the memory limit of the container or unit (resources.limits.memory, --memory, "+
+			"MemoryMax=), or reduce the "+
+			"program's use", one(cmp.Or(m[2], "memory"), lines, "its control group reached its memory limit: %s",
 			counted(n, "line"))))
 	}
-	return with(Warning, do("find what takes the memory (ps aux --sort -rss); give the host more, or the program less",
-		one(cmp.Or(m[2], "memory"), lines, "the kernel ended it for want of memory: %s", counted(n, "line"))))
+	return with(Warning, do("find what uses the memory (ps aux --sort -rss); add memory, or limit the program",
+		one(cmp.Or(m[2], "memory"), lines, "the OOM killer killed it: %s", counted(n, "line"))))
 }
 
 // dumpedProcess is a row of the list of processes that Linux prints before it ends one of them (dump_tasks of mm/oom_kill.c):
@@ -68,7 +69,8 @@ func memoryDumped(f *facts.Facts) []Finding {
 	if n < rows {
 		return nil
 	}
-	return with(Warning, do("find what takes the memory (ps aux --sort -rss); where the lines before it name a memory cgroup, raise "+
-		"the limit of that container or unit", one("memory", lines, "the kernel listed its processes, as it does before it ends "+
-		"one for want of memory: %s", counted(n, "line"))))
+	return with(Warning, do("find what uses the memory (ps aux --sort -rss); if the preceding lines name a memory cgroup, "+
+		"raise the limit of that container or "+
+		"unit", one("memory", lines, "the kernel listed its processes, as it does before the "+
+		"OOM killer kills one: %s", counted(n, "line"))))
 }

@@ -14,10 +14,10 @@ import (
 // drops one beyond the queue of a peer).
 func overlayDrops() Rule {
 	return Rule{
-		ID: "overlay-drops", Title: "An overlay's interface drops what it sends", Systems: onLinux(),
+		ID: "overlay-drops", Title: "An overlay interface drops what it sends", Systems: onLinux(),
 		Needs: []string{"links|activity"}, Severity: Warning,
-		Because: "A VXLAN or Geneve device drops packets for which it has no forwarding entry, neighbour or route; WireGuard " +
-			"those that wait too long for a handshake.",
+		Because: "A VXLAN or Geneve device drops packets without a forwarding entry, neighbour or route; WireGuard drops " +
+			"packets that wait too long for a handshake.",
 		Confirm: "ip neigh show dev NAME and bridge fdb show dev NAME lack the destination; wg show has no recent handshake.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -39,8 +39,8 @@ func overlayDrops() Rule {
 				found[0].Share = lossShare(c, sent)
 				out = append(out, found...)
 			}
-			return do("compare its forwarding entries with the nodes that exist, and look at the log of what sets them "+
-				"(flanneld, calico-node, cilium-agent)", out)
+			return do("compare its forwarding entries (bridge fdb show dev NAME) with the existing nodes, and check the log of "+
+				"the agent that sets them (flanneld, calico-node, cilium-agent)", out)
 		},
 		Fires: linuxExample("ip -s -d link show", overlayLink(9000)),
 		Quiet: linuxExample("ip -s -d link show", overlayLink(9)),

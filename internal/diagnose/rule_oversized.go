@@ -13,7 +13,7 @@ func oversized() Rule {
 		ID: "oversized-frames", Title: "Frames larger than this interface's MTU arrive",
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Needs: []string{"linux:statistics *", "freebsd:settings|messages"}, Settings: []string{"link:mtu"},
-		Because: "Another host on the segment uses jumbo frames: its full-sized packets are dropped here.",
+		Because: "Another host on the segment uses a larger MTU (jumbo frames): its full-sized packets are dropped here.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -30,13 +30,13 @@ func oversized() Rule {
 				if n.MTU == 0 {
 					evidence, at = evidence[:1], "its MTU is not known"
 				}
-				out = append(out, with(s, do("give every host of the segment, and the switch, the same MTU",
+				out = append(out, with(s, do("set the same MTU on every host of the segment and on the switch",
 					one(n.Name, evidence, "%s: %s, %s", name, happened(c), at)))...)
 			}
 			if lines, n := matching(in.Facts, discarded); n > 0 && len(out) == 0 {
 				m := discarded.FindStringSubmatch(lines[0].Text)
-				out = do("give every host of the segment, and the switch, the same MTU", one(m[1], lines,
-					"frames larger than its MTU were thrown away, in %s: one of %s bytes, where %s are the most",
+				out = do("set the same MTU on every host of the segment and on the switch", one(m[1], lines,
+					"frames larger than its MTU were dropped (%s): one of %s bytes, the maximum is %s",
 					counted(n, "line"), m[2], m[3]))
 			}
 			return out

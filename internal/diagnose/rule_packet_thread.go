@@ -11,9 +11,9 @@ import (
 // packetThread finds a thread that handles packets and fills its core.
 func packetThread() Rule {
 	return Rule{
-		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core",
+		ID: "packet-thread-saturated", Title: "A packet-processing thread uses 100% of its core",
 		Needs: []string{"threads"}, Severity: Critical,
-		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
+		Because: "One thread runs on one core: packets wait for it or are dropped while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
@@ -30,18 +30,18 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
+				action := "spread the receive load: more queues (ethtool -L NAME combined N), or RPS if the card has only one queue"
 				if in.Facts.System == "freebsd" {
-					action = "spread the receive work: more queues of the card, or netisr threads " +
-						"(net.isr.dispatch=deferred, for PPPoE too)"
+					action = "spread the receive load: more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in " +
+						"/boot/loader.conf), or, for PPPoE and tunnels, netisr threads (net.isr.dispatch=deferred; net.isr.maxthreads=-1 " +
+						"in /boot/loader.conf)"
 				}
 				if strings.HasPrefix(t.Name, "vhost-") {
 					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
-						"ethtool -L NAME combined 4): each has a thread of its own"
+						"ethtool -L NAME combined 4): each has its own thread"
 				}
 				if in.Facts.System == "openbsd" {
-					action = "spread the packets over more flows, which go to several softnet threads, and over " +
-						"cards with several queues"
+					action = "use cards with several queues, and spread the traffic over more flows, which go to different softnet threads"
 				}
 				name := t.Name
 				if strings.Contains(name, "{") && !strings.Contains(name, "}") {
@@ -73,14 +73,14 @@ func ofOneCore(f *facts.Facts, t facts.Thread) float64 {
 }
 
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.
-const inKernel = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); else an " +
-	"AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
+const inKernel = "use a tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); otherwise " +
+	"use an AEAD cipher with CPU support (data-ciphers AES-128-GCM) and several tunnels"
 
 // tunnelTakesAll finds such a program that takes most of processors of which none idles.
 func tunnelTakesAll(f *facts.Facts) []Finding {
 	for _, t := range f.Threads {
 		if t.OfAll && t.Share >= 0.5 && tunnelProgram.MatchString(t.Name) {
-			return do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of all processors, and nothing is idle", 100*t.Share))
+			return do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of all CPUs, and no CPU is idle", 100*t.Share))
 		}
 	}
 	return nil

@@ -24,9 +24,9 @@ func pathLoss() Rule {
 	return Rule{
 		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"path|round trips|speed " +
 			"tests|messages"}, Severity: Warning,
-		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
-			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
-		Confirm: "TCP on this path sends segments again at about this share (iperf3's Retr; ss -ti, netstat -s -p tcp).",
+		Because: "Loss at this rate holds loss-based congestion control far below the link rate. Routers rate-limit replies " +
+			"to probes: loss counts only if it continues to the end of the path.",
+		Confirm: "TCP on this path retransmits about the same share of segments (Retr in iperf3; ss -ti, netstat -s -p tcp).",
 		Check: func(in Input) []Finding {
 			for _, t := range in.Facts.Traces {
 				if found := lossyTrace(t); found != nil {
@@ -39,7 +39,7 @@ func pathLoss() Rule {
 					share >= probesLost {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
-					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
+					return do("locate the loss: mtr -rwc 200 to the same host; start with the local link (Wi-Fi, cable, duplex)", found)
 				}
 			}
 			if found := unanswered(in.Facts); found != nil {
@@ -47,7 +47,7 @@ func pathLoss() Rule {
 			}
 			for _, s := range in.Facts.SpeedTests {
 				if s.Loss >= probesLost && s.Loss < 1 {
-					return do("find where: mtr -rwc 200 to a host behind the line; begin at the own link (Wi-Fi, cable, duplex)",
+					return do("locate the loss: mtr -rwc 200 to a host on the Internet; start with the local link (Wi-Fi, cable, duplex)",
 						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
@@ -78,20 +78,20 @@ func lossyTrace(t facts.Trace) []Finding {
 		evidence = append(evidence, end.Source)
 	}
 	if math.Round(end.Loss*float64(end.Sent)) < enoughLost && first > 0 {
-		return do("send more probes, so few lost ones do not tell where: mtr -rwc 500 to the same host",
-			one(end.Name, []facts.Source{end.Source}, "%.2g%% of %d probes are lost on the way", 100*end.Loss, end.Sent))
+		return do("send more probes to locate the loss: mtr -rwc 500 to the same host",
+			one(end.Name, []facts.Source{end.Source}, "%.2g%% of %d probes are lost on the path", 100*end.Loss, end.Sent))
 	}
 	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
 		100*end.Loss, end.Sent, from.Number, from.Name)
 	if t.Cut { // the hops behind it may answer all
-		found[0].Summary += "; the report is cut off there"
-		return with(Info, do("show the report down to its last row: a loss counts only where it goes on to the end", found))
+		found[0].Summary += "; the report ends there"
+		return with(Info, do("show the complete report down to the last hop: loss counts only if it continues to the end", found))
 	}
 	if from.Number <= 1 {
-		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router",
+		return do("the loss begins on the local network: check this host's link (Wi-Fi, cable) and the first router",
 			found)
 	}
-	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too",
+	return do(fmt.Sprintf("show this, with a report from the other end, to the operator of hop %d and of the hop before it",
 		from.Number), found)
 }
 
@@ -116,12 +116,12 @@ func unanswered(f *facts.Facts) []Finding {
 		}
 		found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "none of %d pings was answered",
 			p.Sent)
-		found[0].Because = "The peer is down or gone, a filter drops pings (then other traffic may pass), or there is no way to it " +
-			"or back: a route, a tunnel, a rule of the network between."
-		found[0].Confirm = "tcpdump -ni any icmp at the peer shows whether they arrive and are answered; a connection by TCP " +
-			"(nc -zv PEER PORT) whether only pings are lost."
-		return decisive(do("ping the hops before it (traceroute PEER), then look at the first that does not answer: its route "+
-			"back, its filter, the tunnel's state", with(Info, found)))
+		found[0].Because = "The peer is down, a firewall drops pings (other traffic may pass), or there is no path to it or " +
+			"back (route, tunnel, filter rule)."
+		found[0].Confirm = "tcpdump -ni any icmp at the peer shows whether pings arrive and are answered; a TCP connection " +
+			"(nc -zv PEER PORT) shows whether only pings are lost."
+		return decisive(do("ping the hops before it (traceroute PEER), then check the first that does not respond: route "+
+			"back, filter, tunnel state", with(Info, found)))
 	}
 	return nil
 }
@@ -142,10 +142,11 @@ func failedChecks(f *facts.Facts) []Finding {
 	const most = 3
 	all := slices.Sorted(maps.Keys(names))
 	found := with(repeated(failed, 3), one(strings.Join(all[:min(len(all), most)], ", "), lines,
-		"the check of the line failed %s", counted(failed, "time")))
-	found[0].Confirm = "ping -I NAME to the same address loses as well; where it does not, the target answers rarely: mwan3 needs two targets."
-	return do("ping -I NAME the provider's first router and the target meanwhile: where the router answers, name more targets "+
-		"(/etc/config/mwan3: list track_ip); else look at the modem and the cable", found)
+		"the WAN check failed %s", counted(failed, "time")))
+	found[0].Confirm = "ping -I NAME to the same address also loses packets; if not, the target rate-limits pings: give " +
+		"mwan3 two targets."
+	return do("ping -I NAME both the ISP's first router and the target: if the router answers, add more targets "+
+		"(/etc/config/mwan3: list track_ip); otherwise check the modem and the cable", found)
 }
 
 var (

@@ -14,12 +14,12 @@ import (
 // pathMTU finds routers that told ping, or that tcpdump saw telling, of a smaller MTU.
 func pathMTU() Rule {
 	return Rule{
-		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{
+		ID: "path-mtu", Title: "The path has a smaller MTU", Needs: []string{
 			"linux:round trips|path|routes|handshakes", "freebsd:round trips|handshakes", "openbsd:round trips|handshakes"},
 		Severity: Info,
-		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments " +
-			"are lost while small ones pass. A smaller MSS needs no message.",
-		Confirm: "A transfer that stands still goes on with the smaller MSS.",
+		Because: "TCP learns of the smaller MTU only from that router's ICMP message: if a firewall drops it, full-sized " +
+			"segments are lost while small ones pass. A clamped MSS does not depend on the message.",
+		Confirm: "A stalled transfer continues with the smaller MSS.",
 		Check: func(in Input) []Finding {
 			for _, told := range in.Facts.Messages {
 				if m := ownMTU.FindStringSubmatch(told.Text); m != nil {
@@ -31,10 +31,9 @@ func pathMTU() Rule {
 				}
 				from, size := strings.TrimSuffix(m[1]+m[3]+m[5], ":"), m[2]+m[4]+m[6]
 				mtu, _ := strconv.Atoi(size)
-				return decisive(do("clamp the MSS where packets are forwarded ("+clampedMSS(in.Facts.System, mtu-headers)+
-					"), and let ICMP \"fragmentation "+
-					"needed\" pass",
-					one(from, []facts.Source{told.Source}, "it passes on %s bytes at most", size)))
+				return decisive(do("clamp the MSS on the forwarding router ("+clampedMSS(in.Facts.System, mtu-headers)+
+					"), and allow ICMP \"fragmentation needed\"",
+					one(from, []facts.Source{told.Source}, "it forwards at most %s bytes", size)))
 			}
 			if found := largeLost(in.Facts); found != nil {
 				return found
@@ -58,17 +57,18 @@ func largeLost(f *facts.Facts) []Finding {
 			continue
 		}
 		size := p.Data + icmpHeaders
-		action := "find the largest size that passes (Linux: ping -M do -s N PEER; the BSDs: ping -D -s N PEER), set the MTU to N+28 " +
-			"on both ends or clamp the MSS (" + clampedMSS(f.System, 1360) + "), and let ICMP \"fragmentation needed\" pass"
+		action := "find the largest size that passes (Linux: ping -M do -s N PEER; BSD: ping -D -s N PEER), set the MTU to " +
+			"N+28 on both ends or clamp the MSS (" + clampedMSS(f.System, 1360) + "), and allow ICMP \"fragmentation needed\""
 		if size > ethernet {
-			action = fmt.Sprintf("set an MTU of %d on both hosts, on each switch port and on each VLAN, bridge or bond between them, or "+
-				"return to 1500 everywhere; ping -M do -s 1472 PEER (the BSDs: ping -D -s 1472) shows whether 1500 passes", size)
+			action = fmt.Sprintf("set an MTU of %d on both hosts, on each switch port and on each VLAN, bridge or bond between "+
+				"them, or return to 1500 everywhere; ping -M do -s 1472 PEER (BSD: ping -D -s 1472 PEER) shows whether "+
+				"1500 passes", size)
 		}
 		found := one(cmp.Or(p.Peer, small.Peer), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source), small.Source},
 			"none of %d pings of %d bytes was answered, smaller ones were: a link on the path has a smaller MTU", p.Sent, size)
-		found[0].Because = "A switch or bridge drops frames above its MTU without a message. Handshakes and short requests pass, " +
-			"full segments are lost: transfers hang right after they begin."
-		found[0].Confirm = "Smaller and smaller sizes are answered from one size on."
+		found[0].Because = "A switch or bridge drops frames above its MTU silently. Handshakes and short requests pass, but " +
+			"full-sized segments are lost: transfers hang right after the start."
+		found[0].Confirm = "With decreasing sizes, pings are answered from a certain size on."
 		return do(action, with(Warning, found))
 	}
 	return nil
@@ -99,8 +99,8 @@ func learnedMTU(f *facts.Facts) []Finding {
 		if err != nil || mtu >= ethernet || mtu < 68 || r.Attributes["expires"] == "" {
 			continue
 		}
-		return decisive(do("clamp the MSS where packets are forwarded ("+clampMSS+")", one(r.Destination,
-			[]facts.Source{r.Source}, "a router on the way told this host of an MTU of %d bytes", mtu)))
+		return decisive(do("clamp the MSS on the forwarding router ("+clampMSS+")", one(r.Destination,
+			[]facts.Source{r.Source}, "a router on the path reported an MTU of %d bytes", mtu)))
 	}
 	return nil
 }
@@ -136,11 +136,11 @@ func toldHere(mtu string, told facts.Message) []Finding {
 	if v, _ := strconv.Atoi(mtu); v >= ethernet {
 		return nil // as much as most paths take
 	}
-	found := decisive(do("ip route get PEER shows whether the kernel learned it (mtu in its cache) or the interface has it; "+
-		"clamp the MSS where packets are forwarded ("+clampMSS+")",
-		one("this host", []facts.Source{told.Source}, "it sends packets of %s bytes at most towards this peer", mtu)))
-	found[0].Because = "The interface towards the peer has this MTU, mostly that of a tunnel, or a router told of it before. " +
-		"Connections of this host fit themselves to it; those that it forwards, of containers and virtual machines with a " +
-		"larger MTU, depend on its message reaching them."
+	found := decisive(do("ip route get PEER shows whether the MTU was learned (cache ... mtu) or is the interface's; clamp "+
+		"the MSS on the forwarding router ("+clampMSS+")",
+		one("this host", []facts.Source{told.Source}, "it sends packets of at most %s bytes to this peer", mtu)))
+	found[0].Because = "The interface towards the peer (often a tunnel) has this MTU, or a router reported it earlier. " +
+		"This host's own connections adapt; forwarded ones, of containers and virtual machines with a larger MTU, depend on " +
+		"the ICMP message."
 	return found
 }

@@ -10,27 +10,29 @@ import (
 // pauseFrames finds Ethernet flow control at work.
 func pauseFrames() Rule {
 	return Rule{
-		ID: "pause-frames", Title: "Ethernet flow control stops this link at times", Severity: Warning,
+		ID: "pause-frames", Title: "Ethernet flow control pauses this link at times", Severity: Warning,
 		Needs:    []string{"linux:statistics *", "freebsd:settings"},
 		Systems:  []string{"linux", "freebsd"},
 		Settings: nil,
-		Because:  "A pause frame stops everything on the link, not only the flow that is too fast.",
+		Because:  "A pause frame stops all traffic on the link, not only the flow that is too fast.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if _, c := largest(nicMatching(n, pauseReceived)); c.Value > 0 {
 					out = append(out, with(graded(c, received(n), Warning),
-						do("the switch or the other end cannot take what this host sends: look there",
+						do("check the switch or the other end, which cannot keep up with what this host sends (Linux: ethtool -a NAME "+
+							"shows flow control)",
 							one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
 				}
 				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
 					found := with(graded(c, received(n), Warning), one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s",
 						happened(c)))
 					if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
-						found[0].Summary += fmt.Sprintf("; its receive ring has %d of at most %d descriptors", n.Rings.RX, n.Rings.RXMax)
+						found[0].Summary += fmt.Sprintf("; its receive ring has %d of %d possible descriptors", n.Rings.RX, n.Rings.RXMax)
 						found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
 					}
-					out = append(out, do("this host does not take its packets fast enough: see its interrupts and cores", found)...)
+					out = append(out, do("check this host's interrupts and cores: it does not drain the receive "+
+						"ring fast enough", found)...)
 				}
 			}
 			return out

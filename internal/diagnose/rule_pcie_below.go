@@ -10,10 +10,10 @@ import (
 // pcieBelow finds cards whose link trained below what they can do.
 func pcieBelow() Rule {
 	return Rule{
-		ID: "pcie-below-capability", Title: "A card's PCI Express link trained below what the card can do", Severity: Warning,
+		ID: "pcie-below-capability", Title: "A card's PCI Express link trained below its capability", Severity: Warning,
 		Needs: []string{"linux:interfaces|lspci|messages", "freebsd:pcie", "openbsd:pcie"},
-		Because: "Fewer lanes or a lower generation limit the card's throughput; a slot wired narrower, a riser, " +
-			"or dirt on the contacts are the usual causes.",
+		Because: "Fewer lanes or a lower generation limit the throughput; a slot with fewer lanes, a riser or dirty contacts " +
+			"are the usual causes.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -30,8 +30,8 @@ func pcieBelow() Rule {
 				if n.Name == "card" && p.Width >= p.MaxWidth {
 					s = Info // whose link it is was not read, and idle graphics cards lower their generation
 				}
-				out = append(out, with(s, do("move the card to a slot with its full width and generation, or reseat it",
-					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card can do %g GT/s x%d", p.Speed, p.Width,
+				out = append(out, with(s, do("move the card to a slot with the full width and generation, or reseat it",
+					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card supports %g GT/s x%d", p.Speed, p.Width,
 						p.MaxSpeed, p.MaxWidth)))...)
 			}
 			if len(out) == 0 {
@@ -71,8 +71,8 @@ func belowByMessage(f *facts.Facts) []Finding {
 		if available <= capable/4 {
 			s = Warning
 		}
-		return with(s, do("move the card to a slot with its full width and generation, or reseat it",
-			one("card", []facts.Source{f.Line("dmesg", i+1)}, "the bus carries %s Gbit/s of the %s Gbit/s that the card can do",
+		return with(s, do("move the card to a slot with the full width and generation, or reseat it",
+			one("card", []facts.Source{f.Line("dmesg", i+1)}, "the bus carries %s Gbit/s of the %s Gbit/s that the card supports",
 				m[2], m[3])))
 	}
 	return nil

@@ -5,12 +5,12 @@ import "github.com/wirerate/wirerate/internal/regexp"
 // pcieCorrected finds cards on whose bus transfers had to be repeated.
 func pcieCorrected() Rule {
 	return Rule{
-		ID: "pcie-corrected-errors", Title: "Transfers on the bus of a network card were damaged and repeated", Systems: onLinux(),
+		ID: "pcie-corrected-errors", Title: "PCI Express errors on a network card's link", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Each repeated transfer costs time on the bus, and many of them, or one that cannot be repeated, make the " +
-			"card slow or reset it. The contact in the slot, a riser, or power saving of the link (ASPM) is at fault.",
-		Confirm: "The messages end with pcie_aspm=off or in another slot; lspci -vv shows BadTLP+, RxErr+ " +
-			"or Timeout+ under CESta.",
+		Because: "Each replayed transfer costs bus time; many of them, or an uncorrectable one, make the card slow or reset " +
+			"it. Slot contacts, a riser, or ASPM is at fault.",
+		Confirm: "The messages stop with pcie_aspm=off or in another slot; lspci -vv shows BadTLP+, RxErr+ or Timeout+ under " +
+			"CESta.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, corrected)
 			if n == 0 {
@@ -18,15 +18,15 @@ func pcieCorrected() Rule {
 			}
 			card, cards := matching(in.Facts, correctedCard)
 			if cards == 0 { // a bridge, or something else than a network card
-				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: reseat it, or "+
-					"boot with pcie_aspm=off", one("bus", lines, "the bus repeated damaged transfers (%s)", counted(n, "message"))))
+				return with(Info, do("lspci -tv shows what is behind the port; if it is the network card, reseat it, or boot with "+
+					"pcie_aspm=off", one("bus", lines, "corrected PCI Express errors (%s)", counted(n, "message"))))
 			}
-			what := "the card's bus repeated damaged transfers (%s)"
+			what := "corrected PCI Express errors on the card's link (%s)"
 			failed, lost := matching(in.Facts, uncorrected)
 			if lost > 0 {
-				card, n, what = failed, lost, "transfers on the card's bus failed for good (%s)"
+				card, n, what = failed, lost, "uncorrectable PCI Express errors on the card's link (%s)"
 			}
-			found := do("reseat the card or try another slot; switch off ASPM for the slot", one(
+			found := do("reseat the card or try another slot; disable ASPM for the slot", one(
 				correctedCard.FindStringSubmatch(card[0].Text)[1], card, what, counted(n, "message")))
 			if lost > 0 {
 				found = with(Critical, found)

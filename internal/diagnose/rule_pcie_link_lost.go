@@ -10,17 +10,17 @@ func pcieLinkLost() Rule {
 	return Rule{
 		ID: "pcie-link-lost", Title: "A network card fell off the PCI Express bus", Severity: Critical,
 		Needs: []string{"messages"},
-		Because: "The card no longer answers on its bus, so the interface is dead until it is reset. Power saving " +
-			"of the slot (ASPM), a riser, the power supply, firmware or heat is at fault, not a network setting.",
-		Confirm: "lspci shows the card with (rev ff), or not at all; a cold start brings it back.",
+		Because: "The card no longer responds on its bus, so the interface is dead until it is reset. ASPM, a riser, the " +
+			"power supply, firmware or heat is at fault, not a network setting.",
+		Confirm: "lspci shows the card with (rev ff), or not at all; a cold boot brings it back.",
 		Check: func(in Input) []Finding {
 			for _, sign := range busLost {
 				lines, n := matching(in.Facts, sign)
 				if n == 0 {
 					continue
 				}
-				found := do("switch ASPM off (kernel command line pcie_aspm=off); update the card's firmware and the BIOS; "+
-					"reseat the card", one(cardOf(lines...), lines, "the kernel lost the card on its bus, in %s",
+				found := do("disable ASPM (pcie_aspm=off on the kernel command line); update the card's firmware and the BIOS; "+
+					"reseat the card", one(cardOf(lines...), lines, "the card disappeared from its bus (%s)",
 					counted(n, "line")))
 				found[0].Fix[0].File, found[0].Fix[0].Line = "the kernel command line", "pcie_aspm=off"
 				if in.Facts.System != "linux" {

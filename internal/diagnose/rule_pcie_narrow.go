@@ -12,9 +12,9 @@ import (
 // pcieNarrow finds cards whose link cannot carry the port's rate.
 func pcieNarrow() Rule {
 	return Rule{
-		ID: "pcie-too-narrow", Title: "A card's bus link is slower than its port", Severity: Critical,
+		ID: "pcie-too-narrow", Title: "A card's PCI Express link is slower than its port", Severity: Critical,
 		Needs:   []string{"linux:interfaces|lspci|messages", "freebsd:pcie|messages", "openbsd:pcie"},
-		Because: "What the port receives has to cross the bus to memory: the slower of the two bounds the rate.",
+		Because: "What the port receives has to cross the bus to memory: the slower of the two limits the rate.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -58,7 +58,7 @@ func busMessages(f *facts.Facts) []Finding {
 		if m := ixgbeBandwidth.FindStringSubmatch(line); m != nil {
 			if v, err := strconv.ParseFloat(m[2], 64); err == nil && v < 10 {
 				return do(fix, one(m[1], []facts.Source{f.Line("dmesg", i+1)},
-					"the bus carries at most %g Gbit/s before its own headers, a port of the card 10 Gbit/s", v))
+					"the bus carries at most %g Gbit/s including its own headers, a port of the card 10 Gbit/s", v))
 			}
 		}
 		m := availableBandwidth.FindStringSubmatch(line)
@@ -69,7 +69,7 @@ func busMessages(f *facts.Facts) []Finding {
 		name, port, shown := portRate(f, m[1])
 		if float64(port) > available*1e9 {
 			return do(fix, one(name, []facts.Source{f.Line("dmesg", i+1), shown},
-				"the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], port))
+				"the bus carries at most %s Gbit/s including its own headers, the port %s", m[2], port))
 		}
 	}
 	return nil

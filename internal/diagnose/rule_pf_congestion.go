@@ -9,11 +9,11 @@ import (
 // pfCongestion finds new connections that pf refused since the host could not keep up with its packets.
 func pfCongestion() Rule {
 	return Rule{
-		ID: "pf-congestion", Title: "The packet filter refused new connections under congestion", Systems: onBSD(),
+		ID: "pf-congestion", Title: "pf dropped new connections because of congestion", Systems: onBSD(),
 		Needs: []string{"packet filter"}, Severity: Warning,
-		Because: "While an input queue of the network overflows, pf passes packets of known states and drops all others: " +
-			"new connections time out and are tried again.",
-		Confirm: "The counter grows in bursts of packets; at the same time one core has no idle time, or livelocks grow " +
+		Because: "While a network input queue overflows, pf passes only packets with a state and drops all others: new " +
+			"connections time out and are retried.",
+		Confirm: "The counter grows during packet bursts; at the same time one core has no idle time, or livelocks grow " +
 			"(systat mbufs).",
 		Check: func(in Input) []Finding {
 			refused, made := in.Facts.Counters["pf.congestion"], total(in.Facts, "pf.inserts")
@@ -22,12 +22,11 @@ func pfCongestion() Rule {
 			}
 			beside := ""
 			if made > 0 {
-				beside = fmt.Sprintf(", beside %d states made", made)
+				beside = fmt.Sprintf(", %d states were created", made)
 			}
-			return lost(refused, made, do("make each packet cheaper (fewer rules, quick ones first), give the host a faster "+
-				"core, or cards with more "+
-				"queues", one("pf", []facts.Source{refused.Source}, "%d packets without a state were dropped "+
-				"under congestion%s", refused.Value, beside)))
+			return lost(refused, made, do("reduce the cost per packet (fewer rules, quick rules first), use a faster CPU, or "+
+				"cards with more queues", one("pf", []facts.Source{refused.Source}, "%d packets without a state were dropped because of "+
+				"congestion%s", refused.Value, beside)))
 		},
 		Fires: openbsdExample("pfctl -si", congestionExample(52831120)),
 		Quiet: openbsdExample("pfctl -si", congestionExample(0)),

@@ -10,17 +10,17 @@ import (
 // pfStates finds a pf state table that is nearly full.
 func pfStates() Rule {
 	return Rule{
-		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(),
+		ID: "pf-states-near-full", Title: "pf's state table is or was nearly full", Systems: onBSD(),
 		Needs: []string{"packet filter|messages"}, Severity: Critical,
 		Settings: []string{"pf:set/limit/states"},
-		Because:  "A connection that gets no state is refused.",
+		Because:  "Connections that get no state are dropped.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			used, has := f.Counter("pf.current_entries")
 			limit, src, ok := setting(f, "pf:set/limit/states")
 			possible := has && ok && float64(used.Value) <= 1.05*float64(limit) // else one of both lines was cut
 			if possible && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
-				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value,
+				return one("pf", []facts.Source{used.Source, src}, "%d of %d states are in use (%.0f%%)", used.Value,
 					limit, 100*float64(used.Value)/float64(limit))
 			}
 			if found := atDefaultLimit(used, has && !ok); found != nil {
@@ -28,12 +28,12 @@ func pfStates() Rule {
 			}
 			refused := counters(f, "pf.memory")
 			if lines, n := logged(f, "pf states limit reached"); n > 0 {
-				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table in %s",
+				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table (%s)",
 					counted(n, "line"))
 			}
 			if len(refused) > 0 {
-				return with(Warning, one("pf", sources(refused), "%d packets were refused for want of memory for a "+
-					"state, since the counters were cleared", refused[0].Value))
+				return with(Warning, one("pf", sources(refused), "%d packets were dropped for lack of memory for a state since the "+
+					"counters were cleared", refused[0].Value))
 			}
 			return nil
 		},
@@ -48,10 +48,10 @@ func atDefaultLimit(used facts.Counter, unknown bool) []Finding {
 	for _, limit := range []uint64{10000, 100000} {
 		const rounded = 100 // the part of the limit by which it is exceeded at most
 		if unknown && used.Value >= limit && used.Value <= limit+limit/rounded {
-			found := with(Warning, one("pf", []facts.Source{used.Source}, "%d states, just as many as the limit of %d allows "+
-				"that holds where none is set", used.Value, limit))
+			found := with(Warning, one("pf", []facts.Source{used.Source}, "%d states, which reaches the default limit of "+
+				"%d", used.Value, limit))
 			found[0].Fix = []Fix{{Setting: "pf:set/limit/states", Value: strconv.FormatUint(2*limit, 10)}}
-			found[0].Confirm = fmt.Sprintf("pfctl -sm shows %d as the hard limit of states.", limit)
+			found[0].Confirm = fmt.Sprintf("pfctl -sm shows %d as the hard limit for states.", limit)
 			return found
 		}
 	}

@@ -9,11 +9,11 @@ import (
 // pmtuBlackHole finds paths that swallow large packets.
 func pmtuBlackHole() Rule {
 	return Rule{
-		ID: "pmtu-black-hole", Title: "Some paths seem to swallow large packets", Severity: Warning,
+		ID: "pmtu-black-hole", Title: "Path MTU black hole: large packets are likely lost on some paths", Severity: Warning,
 		Needs: []string{"linux:counters|round trips", "freebsd:counters|round trips", "openbsd:round trips"},
-		Because: "Where the ICMP messages of path MTU discovery are filtered, full segments vanish and a connection " +
+		Because: "If the ICMP messages of path MTU discovery are filtered, full-sized segments are lost and a connection " +
 			"hangs until the sender tries smaller ones.",
-		Confirm: "ping with the do-not-fragment bit and a full-sized packet gets no answer, a small one does.",
+		Confirm: "A full-sized ping with DF set (ping -M do -s 1472, FreeBSD: ping -D -s 1472) gets no reply, a small one does.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if swallowed := swallowedPings(f); swallowed != nil {
@@ -33,7 +33,7 @@ func pmtuBlackHole() Rule {
 			if len(found) == 0 || found[0].Value <= total(f, "tcp.path_mtu_discovery_black_hole_detection_failure") {
 				return nil
 			}
-			return with(severity, do("let ICMP type 3 code 4 and ICMPv6 type 2 pass, or clamp the MSS at the tunnel",
+			return with(severity, do("allow ICMP type 3 code 4 and ICMPv6 type 2, or clamp the MSS at the tunnel",
 				one("tcp", sources(found), "the sender had to probe for a smaller segment size: %s", happened(found[0]))))
 		},
 		Fires: freebsdExample("netstat -s", "tcp:\n\t100 packets sent\n\t12 Path MTU discovery black hole detection "+
@@ -58,11 +58,11 @@ func swallowedPings(f *facts.Facts) []Finding {
 			if small.Counted.Text != "" {
 				answered = small.Counted
 			}
-			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes do not come back, those of %d "+
-				"do, and no router says why", big.Data+ipICMP, small.Data+ipICMP)
-			found[0].Confirm = "A TCP transfer that hangs goes on with a smaller MSS."
-			return do(fmt.Sprintf("let ICMP type 3 code 4 pass, and clamp the MSS to %d where packets "+
-				"are forwarded until it does", small.Data+ipICMP-headers), found)
+			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes get no reply, those of %d do, and "+
+				"no router reports an MTU", big.Data+ipICMP, small.Data+ipICMP)
+			found[0].Confirm = "A hanging TCP transfer continues with a smaller MSS."
+			return do(fmt.Sprintf("allow ICMP type 3 code 4; until then, clamp the MSS to %d on the "+
+				"forwarding router", small.Data+ipICMP-headers), found)
 		}
 	}
 	return nil

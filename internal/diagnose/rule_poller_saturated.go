@@ -7,11 +7,11 @@ import (
 // pollerSaturated finds threads of switches in user space that have no time left.
 func pollerSaturated() Rule {
 	return Rule{
-		ID: "poller-saturated", Title: "A polling thread of a switch has no time left", Systems: onLinux(),
+		ID: "poller-saturated", Title: "A virtual switch's polling thread is saturated", Systems: onLinux(),
 		Needs: []string{"switch threads"}, Severity: Warning,
-		Because: "Its processor looks busy at any load; that nearly every cycle went to packets, or that each poll found as many " +
-			"as it takes (256 in VPP), says that packets wait in the ring and are lost when it is full.",
-		Confirm: "The ports' counters of missed packets (rx_missed, rx-miss, imissed) grow while it is slow.",
+		Because: "A polling thread's CPU looks busy at any load; only if nearly all cycles went to packets, or every poll " +
+			"returned a full vector (256 in VPP), do packets wait in the ring and get lost when it is full.",
+		Confirm: "The ports' missed-packet counters (rx_missed, rx-miss, imissed) grow while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			const most, busy, full = 3, 0.95, 200
 			for _, p := range in.Facts.Pollers {
@@ -23,12 +23,12 @@ func pollerSaturated() Rule {
 					out = append(out, one(p.Name, []facts.Source{p.Source}, "%.4g%% of its cycles went to packets",
 						100*min(p.Busy, 1))...)
 				case p.Vectors >= full:
-					out = append(out, one(p.Name, []facts.Source{p.Source}, "each poll found %.4g packets, of 256 at most",
+					out = append(out, one(p.Name, []facts.Source{p.Source}, "each poll returned %.4g packets, of at most 256",
 						p.Vectors)...)
 				}
 			}
-			return do("give the switch more polling threads (pmd-cpu-mask, or workers of VPP) and the port more receive queues, "+
-				"and spread the queues over them", out)
+			return do("add polling threads (OVS: other_config:pmd-cpu-mask; VPP: workers) and receive queues (OVS: "+
+				"options:n_rxq=N), and spread the queues over the threads", out)
 		},
 		Fires: linuxExample("ovs-appctl dpif-netdev/pmd-stats-show",
 			"pmd thread numa_id 0 core_id 2:\n  idle cycles: 1022291 (0.01%)\n  processing cycles: 92299402211 (99.99%)\n"),

@@ -16,8 +16,8 @@ func ports() Rule {
 		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports",
 		Needs: []string{"settings|messages", "linux:sockets|messages|flows|socket table", "freebsd:counters|messages"}, Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
-		Because: "Each outgoing connection to one peer address and port needs its own local port; a " +
-			"closed one holds its port for a while longer.",
+		Because: "Each outgoing connection to one peer address and port needs its own local port; a closed one holds its port " +
+			"for a while.",
 		Confirm: "connect() fails with EADDRNOTAVAIL.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -27,7 +27,7 @@ func ports() Rule {
 			}
 			size, src, ok := portRange(f)
 			if over := f.Counters["TcpExt.TCPTimeWaitOverflow"]; ok && over.Value > 0 && still(over) {
-				return one("tcp", []facts.Source{over.Source}, "the table of TIME_WAIT was full %d times since boot", over.Value)
+				return one("tcp", []facts.Source{over.Source}, "the TIME_WAIT table was full %d times since boot", over.Value)
 			}
 			// Where most connections come in, those in TIME_WAIT hold no port of
 			// their own.
@@ -67,7 +67,7 @@ func refusedPorts(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("tcp", lines, "a program found no free local port for a connection out (%s)", counted(n, "message"))
+	found := one("tcp", lines, "a program found no free local port for an outgoing connection (%s)", counted(n, "message"))
 	if waiting.Value >= many {
 		found[0].Summary += fmt.Sprintf("; %d connections are in TIME_WAIT", waiting.Value)
 		found[0].Evidence = append(found[0].Evidence, waiting.Source)
@@ -82,7 +82,7 @@ func refusedPorts(f *facts.Facts) []Finding {
 func portFixes(s system.System) []Fix {
 	return []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
 		"freebsd": "net.inet.ip.portrange.first"}[s]},
-		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+		{Action: "reuse connections (keep-alive, connection pooling); use more local or peer addresses"}}
 }
 
 // noPort is EADDRNOTAVAIL of connect() as the C library, Go, Node.js, Java and Python say it; noPortBound is bind() to port 0 in

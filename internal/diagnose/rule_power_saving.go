@@ -9,11 +9,11 @@ import (
 // powerSaving finds processors that run slowly on purpose where a small ring overflows.
 func powerSaving() Rule {
 	return Rule{
-		ID: "power-saving", Title: "The processor saves power while a small receive ring overflows", Severity: Warning,
+		ID: "power-saving", Title: "CPU power saving while a small receive ring overflows", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"system files", "rings *"},
-		Because: "A core that sleeps or runs at its lowest frequency responds late to a burst; a ring below its " +
-			"maximum cannot hold the packets until then.",
-		Confirm: "The counter stops growing with the performance governor, or with the longer ring.",
+		Because: "A core that sleeps or runs at its lowest frequency reacts late to a burst, and a ring below its maximum " +
+			"cannot hold the packets until then.",
+		Confirm: "The counter stops growing with the performance governor, or with a longer ring.",
 		Check: func(in Input) (out []Finding) {
 			const governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 			v, ok := in.Facts.Setting(governor)
@@ -27,10 +27,10 @@ func powerSaving() Rule {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name, []facts.Source{in.Facts.Settings[governor].Source, c.Source,
-					n.Shown["ethtool:ring/rx"]}, "the governor is %s, the ring has %d of %d descriptors, and the card "+
-					"dropped packets: %s%s", v, n.Rings.RX, n.Rings.RXMax, happened(c), ofReceived(n, c)))
+					n.Shown["ethtool:ring/rx"]}, "the governor is %s, the ring has %d of %d possible descriptors, and the card dropped "+
+					"packets: %s%s", v, n.Rings.RX, n.Rings.RXMax, happened(c), ofReceived(n, c)))
 				found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)},
-					{Action: "choose the performance governor", Command: "cpupower frequency-set -g performance"}}
+					{Action: "use the performance governor", Command: "cpupower frequency-set -g performance"}}
 				out = append(out, found...)
 			}
 			return out

@@ -10,9 +10,9 @@ func programBuffer() Rule {
 	return Rule{
 		ID: "program-buffer", Title: "A program's configuration fixes a small socket buffer", Needs: []string{"program buffers"},
 		Severity: Warning,
-		Because: "A buffer that a program sets is no longer sized by the kernel (tcp(7), SO_RCVBUF): the connection has at most " +
-			"this much in flight per round trip, whatever the sysctls allow.",
-		Confirm: "Without the line, ss -tm shows buffers that grow (rb, tb), and the transfer is faster.",
+		Because: "A buffer size set by a program disables autotuning (tcp(7), SO_RCVBUF): at most this much is in flight per " +
+			"round trip, whatever the sysctls allow.",
+		Confirm: "Without the line, ss -tm shows growing buffers (rb, tb), and the transfer is faster.",
 		Check: func(in Input) []Finding {
 			const small = 256 << 10 // 10 Gbit/s over 0.2 ms
 			var least facts.ProgramBuffer
@@ -24,7 +24,7 @@ func programBuffer() Rule {
 			if least.Bytes == 0 {
 				return nil
 			}
-			return do("delete the line and restart the program: the kernel then sizes the buffer to the path",
+			return do("delete the line and restart the program: the kernel then autotunes the buffer",
 				one(least.Program, []facts.Source{least.Source}, "a socket buffer fixed at %s allows %s over a round trip of 1 ms, %s "+
 					"over 20 ms", units.Bytes(least.Bytes), rate(8000*least.Bytes), rate(400*least.Bytes)))
 		},

@@ -11,11 +11,10 @@ import (
 // programCore finds a program of the network, or a thread that works for one, that fills a core.
 func programCore() Rule {
 	return Rule{
-		ID: "program-core-saturated", Title: "A program that the traffic passes through fills a core", Systems: onBSD(),
+		ID: "program-core-saturated", Title: "A program in the data path uses 100% of a core", Systems: onBSD(),
 		Needs: []string{"threads"}, Severity: Warning,
-		Because: "One thread runs on one core: the program passes no more than that core can, whatever the others do.",
-		Confirm: "top -SH shows the same thread at 100% whenever it is slow, and the rate does not change " +
-			"with the network's settings.",
+		Because: "One thread runs on one core: the program forwards no more than that core can handle.",
+		Confirm: "top -SH shows the same thread at 100% whenever it is slow, and network settings do not change the rate.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
 				return nil // cpu-saturated says it
@@ -32,10 +31,10 @@ func programCore() Rule {
 				name := m[1] + m[2] + m[3]
 				if i := slices.IndexFunc(out, func(f Finding) bool { return f.Subject == name }); i >= 0 {
 					out[i].Evidence = append(out[i].Evidence, t.Source) // of one program
-					out[i].Summary = fmt.Sprintf("%d of its processes or threads fill a core each", len(out[i].Evidence))
+					out[i].Summary = fmt.Sprintf("%d of its processes or threads use 100%% of a core each", len(out[i].Evidence))
 				} else {
-					out = append(out, do("let several threads, processes or tunnels share the work, or move it into the kernel or "+
-						"to a faster core", one(name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+					out = append(out, do("spread the work over several threads, processes or tunnels, move it into the kernel, or use "+
+						"a faster core", one(name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 				}
 			}
 			return out

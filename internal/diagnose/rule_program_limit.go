@@ -14,14 +14,14 @@ func programLimit() Rule {
 	return Rule{
 		ID: "program-limit", Title: "A program's own limit holds connections back",
 		Needs: []string{"linux:messages|server statistics|settings", "freebsd:messages", "openbsd:messages"}, Severity: Warning,
-		Because: "What exceeds the limit is refused, or waits until something ends: to a client it looks like a slow or broken " +
-			"network.",
-		Confirm: "The message, or the count, comes while it is slow.",
+		Because: "Connections above the limit are refused, or wait until others end: to a client this looks like a slow or " +
+			"broken network.",
+		Confirm: "The message appears, or the counter grows, while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			for _, l := range facts.ProgramLimits {
 				lines, n := matching(in.Facts, l.Form)
 				if n > 0 {
-					out = append(out, do(l.Do, one(l.Subject, lines, "%s: the log says so in %s", l.Said, counted(n, "line")))...)
+					out = append(out, do(l.Do, one(l.Subject, lines, "%s (%s)", l.Said, counted(n, "line")))...)
 				}
 			}
 			out = append(out, usedUp(in.Facts)...)
@@ -36,9 +36,9 @@ func programLimit() Rule {
 // programUses are numbers of connections beside the limits that programs set to them: memcached (doc/protocol.txt), Redis
 // (INFO clients), HAProxy (show info), MySQL (SHOW STATUS).
 var programUses = []struct{ subject, used, limit, do string }{
-	{"memcached", "STAT curr_connections", "STAT max_connections", "start it with -c 4096, and see that clients keep their " +
+	{"memcached", "STAT curr_connections", "STAT max_connections", "start it with -c 4096, and make clients reuse " +
 		"connections"},
-	{"Redis", "connected_clients", "maxclients", "raise maxclients and the limit of open files"},
+	{"Redis", "connected_clients", "maxclients", "raise maxclients and the open files limit"},
 	{"HAProxy", "CurrConns", "Maxconn", "raise maxconn in the global section, and ulimit-n with it"},
 	{"MySQL", "Max_used_connections", "max_connections", "let clients share connections (smaller pools), then raise " +
 		"max_connections"},
@@ -50,13 +50,13 @@ func usedUp(f *facts.Facts) (out []Finding) {
 		used, limit := f.Counters[facts.ProgramCounter+p.used], f.Counters[facts.ProgramCounter+p.limit]
 		if limit.Value > 0 && float64(used.Value) >= 0.98*float64(limit.Value) {
 			out = append(out, do(p.do, one(p.subject, []facts.Source{used.Source, limit.Source},
-				"%d connections of at most %d", used.Value, limit.Value))...)
+				"%d of %d connections in use", used.Value, limit.Value))...)
 		}
 	}
 	for _, p := range f.ProxyServers {
 		if p.Limit > 0 && p.Sessions >= p.Limit && p.Server == "FRONTEND" && len(out) < 3 {
 			out = append(out, do("raise maxconn of the frontend (and of the global section)", one(p.Proxy+"/"+p.Server,
-				[]facts.Source{p.Source}, "%d sessions of at most %d: others wait in the kernel's accept queue", p.Sessions,
+				[]facts.Source{p.Source}, "%d of %d sessions in use: others wait in the kernel's accept queue", p.Sessions,
 				p.Limit))...)
 		}
 	}
@@ -66,20 +66,23 @@ func usedUp(f *facts.Facts) (out []Finding) {
 // programRefusals are counters of what a program refused or kept waiting for a limit of its own: Varnish (VSC_main.vsc),
 // Envoy (cluster statistics, circuit breakers).
 var programRefusals = []struct{ subject, counter, said, do string }{
-	{"memcached", "STAT listen_disabled_num", "it stopped accepting connections %d times", "start it with -c 4096 (its limit " +
-		"of connections)"},
-	{"Redis", "rejected_connections", "it refused %d connections at its limit", "raise maxclients and the limit of open files"},
+	{"memcached", "STAT listen_disabled_num", "it stopped accepting connections %d times", "start it with -c 4096 (its " +
+		"connection limit)"},
+	{"Redis", "rejected_connections", "it refused %d connections at its limit", "raise maxclients and the open files limit"},
 	{"MySQL", "Connection_errors_max_connections", "it refused %d connections at its limit", "let clients share connections, " +
 		"then raise max_connections"},
-	{"Varnish", "sess_fail_emfile", "%d connections were not accepted for want of open files", "raise LimitNOFILE in its unit"},
-	{"Varnish", "sess_dropped", "%d connections were dropped for want of a thread", "varnishadm param.set thread_pool_max " +
-		"5000; look for a slow backend that holds the threads"},
-	{"Varnish", "threads_limited", "all threads were in use %d times", "varnishadm param.set thread_pool_max 5000; look for a " +
-		"slow backend that holds the threads"},
-	{"Envoy", "upstream_rq_pending_overflow", "%d requests were refused by the circuit breaker of their cluster",
+	{"Varnish", "sess_fail_emfile", "%d connections were not accepted because it ran out of file " +
+		"descriptors", "set LimitNOFILE=65536 in " +
+		"its systemd unit"},
+	{"Varnish", "sess_dropped", "%d connections were dropped because no thread was " +
+		"free", "varnishadm param.set thread_pool_max " +
+		"5000; check for a slow backend that holds the threads"},
+	{"Varnish", "threads_limited", "all threads were in use %d times", "varnishadm param.set thread_pool_max 5000; check " +
+		"for a slow backend that holds the threads"},
+	{"Envoy", "upstream_rq_pending_overflow", "%d requests were rejected by the cluster's circuit breaker",
 		"raise max_pending_requests, max_requests and max_connections of the cluster's circuit_breakers (Istio: " +
 			"connectionPool of the DestinationRule), or add endpoints"},
-	{"Envoy", "upstream_cx_overflow", "connections met the limit of their cluster %d times",
+	{"Envoy", "upstream_cx_overflow", "the cluster's connection limit was hit %d times",
 		"raise max_connections of the cluster's circuit_breakers (Istio: connectionPool.tcp.maxConnections), or add endpoints"},
 }
 
@@ -122,5 +125,5 @@ func openFiles(f *facts.Facts) []Finding {
 		return nil
 	}
 	return do("sysctl -w fs.file-max="+fmt.Sprint(2*min(limit, 1<<40))+"; a count that only grows is a leak",
-		one("open files", []facts.Source{s.Source}, "%d of at most %d are open", used, limit))
+		one("open files", []facts.Source{s.Source}, "%d of %d are open", used, limit))
 }

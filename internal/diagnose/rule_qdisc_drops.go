@@ -10,9 +10,9 @@ import (
 // qdiscDrops finds packets dropped before they left the host.
 func qdiscDrops() Rule {
 	return Rule{
-		ID: "qdisc-drops", Title: "Packets were dropped at this host's own send queue", Systems: onLinux(),
+		ID: "qdisc-drops", Title: "Packets were dropped in this host's own send queue (qdisc)", Systems: onLinux(),
 		Needs: []string{"qdiscs"}, Severity: Warning,
-		Because: "The interface, or a shaper in front of it, is slower than the host sends.",
+		Because: "This host sends faster than the interface, or a shaper in front of it, transmits.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -24,24 +24,23 @@ func qdiscDrops() Rule {
 						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}
-					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent%s",
+					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "dropped packets: %s, of %d sent%s",
 						happened(q.Dropped), q.Sent.Value, q.together())
 					found[0].Share = lossShare(q.Dropped, q.Sent.Value)
 					switch q.Kind {
 					case "fq_codel", "codel", "cake", "pie", "fq_pie", "red", "htb", "tbf", "hfsc":
 						found = with(Info, found)
-						found[0].Because = "This queue drops on purpose to hold its rate or its delay: the link " +
-							"behind it is the bottleneck."
+						found[0].Because = "This qdisc drops on purpose to keep its rate or delay: the link behind it is the bottleneck."
 					case "pfifo_fast", "pfifo", "bfifo":
 						found[0].Fix = []Fix{{Setting: "link:txqueuelen"}, {Setting: "net.core.default_qdisc"}}
 					case "mq", "mqprio":
-						found[0].Fix = []Fix{{Action: "look which of its queues drops, and of what kind that one is " +
-							"(tc -s qdisc show): more is sent than the link carries, or one queue gets it all"}}
+						found[0].Fix = []Fix{{Action: "find which of its queues drops, and its type (tc -s qdisc show): more is sent than " +
+							"the link carries, or one queue gets all the traffic"}}
 					case "fq":
-						found[0].Because = "fq drops what one flow has waiting beyond flow_limit (flows_plimit counts it), or all " +
-							"flows beyond limit: the program sends faster than the pacing or the link lets out."
-						found[0].Fix = []Fix{{Action: "raise fq's flow_limit, and its limit where all flows together reach it (tc qdisc " +
-							"replace ... fq flow_limit N), or let the program send less at once"}}
+						found[0].Because = "fq drops packets of a flow above flow_limit (flows_plimit counts them), or of all flows above " +
+							"limit: the program sends faster than the pacing or the link allows."
+						found[0].Fix = []Fix{{Action: "raise flow_limit of fq, and limit if all flows together reach it (tc qdisc replace " +
+							"... fq flow_limit 1000 limit 20000), or reduce the program's bursts"}}
 					}
 					out = append(out, found...)
 				}

@@ -12,11 +12,11 @@ import (
 // rdmaLosses finds RDMA devices that sent again what the fabric lost.
 func rdmaLosses() Rule {
 	return Rule{
-		ID: "rdma-losses", Title: "An RDMA device sent again what the network lost", Systems: onLinux(),
+		ID: "rdma-losses", Title: "An RDMA device retransmits because of network loss", Systems: onLinux(),
 		Needs: []string{"rdma"}, Severity: Warning,
-		Because: "RDMA over Ethernet expects a network that loses nothing: a single lost packet makes the sender repeat all " +
-			"that it sent after it, or wait for its timer.",
-		Confirm: "The counters grow while it is slow, and the switches' ports on the way count drops.",
+		Because: "RDMA over Ethernet expects a lossless network: after a single lost packet the sender retransmits everything " +
+			"sent since, or waits for a timeout.",
+		Confirm: "The counters grow while it is slow, and switch ports on the path count drops.",
 		Check: func(in Input) (out []Finding) {
 			devices := map[string]bool{}
 			for name := range in.Facts.Counters {
@@ -27,8 +27,8 @@ func rdmaLosses() Rule {
 			}
 			for _, device := range slices.Sorted(maps.Keys(devices)) {
 				if found := rdmaOf(in.Facts, device); found != nil {
-					out = append(out, do("give this traffic a lossless class on every switch of the path (PFC), or ECN with DCQCN at both "+
-						"ends, and check that the marks of priority match", found)...)
+					out = append(out, do("configure a lossless class (PFC) for this traffic on every switch of the path, or ECN with "+
+						"DCQCN at both ends, and check that the priority (DSCP/PCP) mapping matches", found)...)
 				}
 			}
 			return out
@@ -44,9 +44,9 @@ func rdmaOf(f *facts.Facts, device string) []Finding {
 	var said []string
 	var evidence []facts.Source
 	var most facts.Counter
-	for _, c := range []struct{ name, what string }{{"packet_seq_err", "sequences refused by the peer"},
-		{"local_ack_timeout_err", "acknowledgements that did not come in time"},
-		{"implied_nak_seq_err", "acknowledgements that were skipped"}, {"out_of_sequence", "packets that came out of order"}} {
+	for _, c := range []struct{ name, what string }{{"packet_seq_err", "sequence errors (NAKs) from the peer"},
+		{"local_ack_timeout_err", "ACK timeouts"},
+		{"implied_nak_seq_err", "implied NAKs"}, {"out_of_sequence", "out-of-order packets"}} {
 		counter, ok := f.Counters["rdma."+device+"."+c.name]
 		if !ok || counter.Value == 0 {
 			continue

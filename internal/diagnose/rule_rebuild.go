@@ -6,16 +6,16 @@ import "github.com/wirerate/wirerate/internal/facts"
 func arrayRebuilds() Rule {
 	return Rule{
 		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|pool status"},
-		Because: "A rebuild or check reads every disk of the array from end to end: reads and writes of files wait between its own.",
-		Confirm: "Transfers are fast again when it has ended or is paused; a test without disks (iperf3) is fast now.",
+		Because: "A rebuild or check reads every disk of the array from end to end, and competes with normal reads and writes.",
+		Confirm: "Transfers are fast again once it has finished or is paused; a test without disk I/O (iperf3) is fast now.",
 		Check: func(in Input) []Finding {
 			for _, r := range in.Facts.Rebuilds {
-				action := "let it end, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
+				action := "let it finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
 				switch r.Action {
 				case "scrub":
-					action = "let it end, or pause it: zpool scrub -p " + r.Array
+					action = "let it finish, or pause it: zpool scrub -p " + r.Array
 				case "resilver":
-					action = "let it end: until then another failed disk may cost the pool"
+					action = "let it finish: until then another disk failure may lose the pool"
 				}
 				return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))
 			}

@@ -11,10 +11,10 @@ func receiveDropped() Rule {
 	return Rule{
 		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(),
 		Needs: []string{"links|activity"}, Severity: Info,
-		Because: "Since 2.6.37 this counts packets that no receiver wanted (unknown protocols, VLANs that are " +
-			"not configured) as well as those dropped at a full backlog: it is a loss only if the softnet counters confirm it.",
-		Confirm: "The second column of /proc/net/softnet_stat grows with it; otherwise running tcpdump stops the " +
-			"growth, which indicates unwanted packets.",
+		Because: "Since Linux 2.6.37 this counts packets of unhandled protocols or unconfigured VLANs as well as drops at a " +
+			"full backlog: it is a loss only if the softnet counters confirm it.",
+		Confirm: "The second column of /proc/net/softnet_stat grows too; if instead the growth stops while tcpdump runs, the " +
+			"packets are unhandled ones.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -28,8 +28,8 @@ func receiveDropped() Rule {
 				}
 				found := one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n, c))
 				if slices.Contains([]string{"i40e", "ena", "vmxnet3", "enic", "cxgb4", "mlx5_core", "mlx4_en"}, n.Driver) {
-					found[0].Because = "This driver counts here packets that the card itself had no room for as " +
-						"well: ethtool -S tells them apart."
+					found[0].Because = "This driver also counts packets here for which the card had no buffer: ethtool -S " +
+						"distinguishes them."
 				}
 				out = append(out, found...)
 			}

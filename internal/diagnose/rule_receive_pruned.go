@@ -3,11 +3,11 @@ package diagnose
 // receivePruned finds receive queues that outgrew their buffers.
 func receivePruned() Rule {
 	return Rule{
-		ID: "receive-pruned", Title: "Receive queues were pruned for lack of buffer", Systems: onLinux(),
+		ID: "receive-pruned", Title: "Receive queues were pruned for lack of buffer space", Systems: onLinux(),
 		Needs: []string{"counters"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_rmem"},
-		Because: "When the packets in a receive queue occupy more than the buffer, the kernel collapses them, " +
-			"which is expensive, or drops data that it had already acknowledged selectively.",
+		Because: "When a socket's receive queue outgrows its buffer, the kernel collapses it, which is expensive, or drops " +
+			"data that it had already SACKed.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.PruneCalled")
 			if len(found) == 0 {

@@ -12,29 +12,30 @@ func serversRefuse() Rule {
 	return Rule{
 		ID: "servers-refuse", Title: "The servers behind a proxy refuse connections",
 		Needs: []string{"requests|messages"}, Severity: Warning,
-		Because: "Each attempt is answered at once with a reset: the path works, and no program listens at that address and " +
-			"port: it is not started, is being started again, has crashed, or listens elsewhere.",
-		Confirm: "ss -ltnp at the server does not show the port, or shows it at another address such as 127.0.0.1.",
+		Because: "Each attempt is answered at once with a reset: the path works, but no program listens on that address and " +
+			"port. It is not running, is restarting, has crashed, or listens elsewhere.",
+		Confirm: "ss -ltnp on the server does not show the port, or shows it on another address such as 127.0.0.1.",
 		Check: func(in Input) []Finding {
-			const action = "at the server: ss -ltnp for the port, the service's state and log (systemctl status, journalctl -u; " +
-				"docker ps, kubectl get endpoints), then the address and port in the proxy's configuration"
-			if found := endedBy(in.Facts, "SC", "the server, or something before it, refused the connection of %s"); found != nil {
+			const action = "on the server, check the port (ss -ltnp) and the service's state and log (systemctl status, " +
+				"journalctl -u; docker ps, kubectl get endpoints); then the address and port in the proxy's configuration"
+			if found := endedBy(in.Facts, "SC", "the server, or a device in front of it, refused the "+
+				"connection for %s"); found != nil {
 				return do(action, found)
 			}
 			gone, gaveUp := matching(in.Facts, allGone)
 			if lines, n := matching(in.Facts, refusing); n > 0 {
 				servers := namedIn(in.Facts, refusing)
 				subject := cmp.Or(strings.Join(servers[:min(len(servers), 3)], ", "), "servers")
-				return decisive(do(action, with(repeated(n+gaveUp, 3), one(subject, lines, "a proxy's connections are refused, in %s",
+				return decisive(do(action, with(repeated(n+gaveUp, 3), one(subject, lines, "a proxy's connections are refused (%s)",
 					counted(n, "line")))))
 			}
 			if gaveUp == 0 {
 				return nil
 			}
-			found := one("servers", gone, "a proxy has none left that works, in %s", counted(gaveUp, "line"))
-			found[0].Because = "Each server refused, was late, or failed its check shortly before; the proxy asks none of them " +
-				"for some seconds (nginx: fail_timeout). The earlier lines of its log say why."
-			return decisive(do("see why each was given up, in the lines of the log before these", with(repeated(gaveUp, 3), found)))
+			found := one("servers", gone, "a proxy has no working backend left (%s)", counted(gaveUp, "line"))
+			found[0].Because = "Every server refused, timed out or failed its health check shortly before; the proxy tries none " +
+				"of them for some seconds (nginx: fail_timeout). Earlier log lines say why."
+			return decisive(do("check in the preceding log lines why each server was marked down", with(repeated(gaveUp, 3), found)))
 		},
 		Fires: linuxExample("dmesg", `2024/05/02 10:11:12 [error] 31#31: *7 connect() failed (111: Connection refused) while connecting to `+
 			`upstream, client: 192.0.2.9, server: _, request: "GET / HTTP/1.1", upstream: "http://192.0.2.20:8065/"`+"\n"),

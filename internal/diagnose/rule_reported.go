@@ -12,10 +12,10 @@ import (
 // are told only where no other rule found one.
 func reported() Rule {
 	return Rule{
-		ID: "log-reports-failure", Title: "A log reports a failure in the program's own words", Needs: []string{"messages"}, Severity: Info,
+		ID: "log-reports-failure", Title: "A log message reports a failure", Needs: []string{"messages"}, Severity: Info,
 		LastResort: true,
-		Because:    "No rule knows this message; its words say what failed.",
-		Confirm:    "The line comes while it is slow, and not otherwise.",
+		Because:    "No rule knows this message; its wording says what failed.",
+		Confirm:    "The message appears while it is slow, and not otherwise.",
 		Check:      func(in Input) []Finding { return reportsIn(in.Facts) },
 		Fires: linuxExample("dmesg", "Mar  4 11:02:59 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"+
 			"Mar  4 11:03:04 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"),
@@ -67,7 +67,7 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 
 func (g reportGroup) finding() Finding {
 	said := reportTexts[g.Failure]
-	found := one(cmp.Or(g.Program, "log"), g.lines, "%s, in %s", said.summary, counted(g.n, "line"))
+	found := one(cmp.Or(g.Program, "log"), g.lines, "%s (%s)", said.summary, counted(g.n, "line"))
 	action := said.do
 	if m := addressIn.FindStringSubmatch(g.lines[0].Text); m != nil && (g.Failure == facts.Silent || g.Failure == facts.Refused) {
 		action = "ping -c 100 " + m[1] + " and mtr -rwbzc 100 " + m[1] + "; " + action
@@ -79,21 +79,23 @@ var addressIn = regexp.MustCompile(`\b((?:\d{1,3}\.){3}\d{1,3})\b`)
 
 // reportTexts are what each failure means, and what to do about it.
 var reportTexts = map[facts.Failure]struct{ summary, do string }{
-	facts.DeviceFails: {"a device or its firmware hung, failed or was reset", "update its driver and firmware, look at cable, slot, " +
-		"power and temperature, and try it without power saving; dmesg and ethtool -i show the versions"},
-	facts.Exhausted: {"a limit was reached or a buffer was full", "find what the line names in the program's manual and raise it as " +
-		"far as the memory allows; what only grows is a leak, what comes in peaks is load, and a full queue to a peer means that " +
-		"the peer or the path to it is slower than what is sent"},
-	facts.Lost: {"packets or messages were thrown away", "see what the line gives as the reason; count the lines while it is slow, and " +
-		"look for the queue or the buffer in front of the program (nstat -az, ss -uamn)"},
-	facts.Damaged: {"what arrived was damaged", "look for errors on the way (ethtool -S, ip -s link), switch the checksum offloads of the " +
-		"interface off for a trial (ethtool -K IF rx off tx off), and compare keys and versions of both ends"},
-	facts.LinkLost:  {"a link was lost", "look at cable, optic, port and signal, and at the log of the other end of the link"},
-	facts.Throttled: {"somebody limits the rate", "find the limit that the line names: of the program, of the account, of the provider"},
-	facts.Refused: {"connections were refused or reset", "at the other end: is the program running and listening at that address and " +
-		"port (ss -ltnp), what does its log say at that time, and does a firewall or a load balancer between close what is idle"},
-	facts.Silent: {"the other end did not answer in time", "see at the other end whether the packets arrive (tcpdump), how busy it is, and " +
-		"whether a firewall drops them"},
-	facts.Slow: {"something took longer than the program expects", "look at the processor, the memory and the disks of the host while it " +
-		"happens (vmstat 1, iostat -x 1, cat /proc/pressure/*), then at the path to the peer that the line names"},
+	facts.DeviceFails: {"a device or its firmware hung, failed or was reset", "update its driver and firmware (dmesg and " +
+		"ethtool -i show the versions); check cable, slot, power and temperature; try it with power saving disabled"},
+	facts.Exhausted: {"a limit was reached or a buffer was full", "find the named limit in the program's manual and raise " +
+		"it as far as memory allows; if usage only grows it is a leak, if it peaks it is load; a full queue to a peer means " +
+		"that the peer or the path is slower than the sender"},
+	facts.Lost: {"packets or messages were dropped", "check the reason given in the message, and the queue or buffer " +
+		"in front of the program (nstat -az, ss -uamn) while it is slow"},
+	facts.Damaged: {"received data was corrupted", "check for errors on the path (ethtool -S, ip -s link), disable checksum " +
+		"offloads as a test (ethtool -K NAME rx off tx off), and compare keys and versions of both ends"},
+	facts.LinkLost: {"a link was lost", "check cable, optic, port and signal, and the log at the other end of the link"},
+	facts.Throttled: {"the rate is limited", "find the limit that the message names: of the program, of the account, " +
+		"or of the provider"},
+	facts.Refused: {"connections were refused or reset", "at the other end, check that the program is running and " +
+		"listening on that address and port (ss -ltnp), and its log at that time; check whether a firewall or load balancer " +
+		"in between closes idle connections"},
+	facts.Silent: {"the other end did not respond in time", "check at the other end whether the packets arrive (tcpdump), " +
+		"how busy it is, and whether a firewall drops them"},
+	facts.Slow: {"something took longer than the program expects", "check CPU, memory and disks of the host while it " +
+		"happens (vmstat 1, iostat -x 1, cat /proc/pressure/*), then the path to the peer named in the message"},
 }

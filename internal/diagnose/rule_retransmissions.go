@@ -7,14 +7,13 @@ import (
 // retransmissions finds a high share of repeated segments.
 func retransmissions() Rule {
 	return Rule{
-		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
+		ID: "retransmissions", Title: "TCP retransmits a notable share of segments",
 		Needs: []string{"linux:counters|activity|handshakes", "linux:protocols|activity|handshakes",
 			"freebsd:counters|flows|handshakes", "openbsd:counters|handshakes"},
 		Severity: Warning,
-		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
-			"matters more than any setting.",
-		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +
-			"host's link.",
+		Because:  "Loss limits loss-based congestion control on long paths; finding its cause matters more than any setting.",
+		Confirm: "ss -ti or netstat shows per connection which peers see loss; loss towards all of them points at this host's " +
+			"link.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if found := shownAgain(f); found != nil {
@@ -69,8 +68,8 @@ func shownAgain(f *facts.Facts) []Finding {
 	if worst.Again < least {
 		return nil
 	}
-	return one("tcp "+worst.To, []facts.Source{worst.AgainLine}, "of %d segments with data that are shown, %d came again or "+
-		"out of their order", worst.Data, worst.Again)
+	return one("tcp "+worst.To, []facts.Source{worst.AgainLine}, "of %d data segments shown, %d were retransmitted or out "+
+		"of order", worst.Data, worst.Again)
 }
 
 // sentAgain finds the connection that sent most again, where only netstat -T shows it.
@@ -85,6 +84,6 @@ func sentAgain(f *facts.Facts) []Finding {
 	if most.Values["Rexmit"] < many {
 		return nil
 	}
-	return with(Info, one("tcp "+most.Peer, []facts.Source{most.Source}, "%.0f segments were sent again to this peer, "+
-		"of how many is not known", most.Values["Rexmit"]))
+	return with(Info, one("tcp "+most.Peer, []facts.Source{most.Source}, "%.0f segments to this peer were retransmitted "+
+		"(total unknown)", most.Values["Rexmit"]))
 }

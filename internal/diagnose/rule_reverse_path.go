@@ -8,16 +8,15 @@ import (
 // reversePath finds packets that came in through an interface through which the answer would not leave.
 func reversePath() Rule {
 	return Rule{
-		ID: "reverse-path", Title: "Packets were dropped since answers leave by another interface",
+		ID: "reverse-path", Title: "The reverse path filter dropped packets (asymmetric routing)",
 		Systems: onLinux(), Needs: []string{"counters|messages"}, Severity: Warning,
 		Settings: []string{"net.ipv4.conf.all.rp_filter"},
-		Because: "The reverse path filter (ip-sysctl, rp_filter) drops what arrives on an interface that is not the way back to " +
-			"its sender: with several uplinks, tunnels or asymmetric routes that is wanted traffic. Packets with addresses that " +
-			"cannot be on that network are dropped rightly.",
-		Confirm: "The counter TcpExtIPReversePathFilter grows while it fails; ip route get SENDER shows another interface.",
+		Because: "rp_filter drops packets that arrive on an interface other than the route back to their source: with several " +
+			"uplinks, tunnels or asymmetric routes that is legitimate traffic. Spoofed source addresses are dropped rightly.",
+		Confirm: "The counter TcpExtIPReversePathFilter grows while it fails; ip route get SENDER shows a different interface.",
 		Check: func(in Input) []Finding {
-			const routed = "or keep it strict and give each uplink a table of its own (ip rule add from ADDRESS table N), so that " +
-				"answers leave as the question came"
+			const routed = "or keep it strict and use policy routing with a table per uplink (ip rule add from ADDRESS table N), " +
+				"so that replies leave through the interface on which the request arrived"
 			loosely := func(found []Finding) []Finding {
 				return do(routed, withFix(Fix{Setting: "net.ipv4.conf.all.rp_filter", Value: "2"}, found))
 			}
@@ -39,8 +38,8 @@ func reversePath() Rule {
 				return nil
 			}
 			m := martian.FindStringSubmatch(lines[0].Text)
-			return decisive(with(Info, loosely(one(m[3], lines, "packets from %s to %s came in there, which is not the way to "+
-				"%[1]s (%[3]s)", m[2], m[1], counted(n, "message")))))
+			return decisive(with(Info, loosely(one(m[3], lines, "packets from %s to %s arrived there, but the route to %[1]s "+
+				"uses another interface (%[3]s)", m[2], m[1], counted(n, "message")))))
 		},
 		Fires: linuxExample("nstat -az", "TcpExtIPReversePathFilter 553120 0.0\n"),
 		Quiet: linuxExample("nstat -az", "TcpExtIPReversePathFilter 0 0.0\n"),

@@ -11,11 +11,11 @@ import (
 // ringDrops finds packets that a NIC dropped for want of a descriptor.
 func ringDrops() Rule {
 	return Rule{
-		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
+		ID: "ring-drops", Title: "A network card dropped received packets (ring full)", Severity: Warning,
 		Needs: []string{"linux:links|statistics *|ifconfig|activity|messages",
 			"freebsd:settings|interface counters|interface rates|messages", "openbsd:driver counters|messages"},
-		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are " +
-			"longer than the ring.",
+		Because: "The receive ring had no free descriptor: the host does not drain it fast enough, or bursts are longer than " +
+			"the ring.",
 		Confirm: "The counter grows at the rate of the loss that TCP sees.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -31,10 +31,12 @@ func ringDrops() Rule {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
-				action := "spread the receive work over more cores, or let the host take more packets in one go"
+				action := "spread the receive load over more cores (Linux: ethtool -L NAME combined N; FreeBSD, of ix0: " +
+					"dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in /boot/loader.conf), or raise the budget per poll (Linux: " +
+					"net.core.netdev_budget=600)"
 				if lossShare(grown, arrived) > 0.5 { // no load does that for long
-					action = "the host takes next to nothing out of the ring: vmstat -ia (Linux: /proc/interrupts) shows whether " +
-						"the card's interrupts arrive; update the driver, or try another one"
+					action = "check that the card's interrupts arrive (Linux: /proc/interrupts; FreeBSD: vmstat -ia), because the host " +
+						"takes next to nothing out of the ring; update the driver, or try another one"
 				}
 				out = append(out, do(action, found)...)
 			}
@@ -62,9 +64,9 @@ var counterLine = regexp.MustCompile(`^\s*(?:\S*/)?([a-z][\w.]*): ?\d+$`)
 // ofReceived says of how many packets a counter of lost ones is, where that is known.
 func ofReceived(n *facts.NIC, c facts.Counter) string {
 	if grown, total := sinceEarlier(n, c); total > 0 && grown.Value != c.Value {
-		return fmt.Sprintf(", %s of the packets between the two readings (%d were received)", percent(lossShare(grown, total)), total)
+		return fmt.Sprintf(", %s of the packets between the two readings (%d received)", percent(lossShare(grown, total)), total)
 	} else if total > 0 {
-		return fmt.Sprintf(", %s of the packets (%d were received)", percent(lossShare(c, total)), total)
+		return fmt.Sprintf(", %s of the packets (%d received)", percent(lossShare(c, total)), total)
 	}
 	return ""
 }
@@ -88,9 +90,9 @@ func loggedOverrun(f *facts.Facts) []Finding {
 	if n >= often {
 		s = Warning
 	}
-	return with(s, do("spread the load, or use a card with a longer ring",
+	return with(s, do("spread the load over more queues, or use a card with a longer ring",
 		one(overrun.FindStringSubmatch(lines[0].Text)[1], lines,
-			"its driver reported lost packets in %s", counted(n, "line"))))
+			"its driver reported receive overruns (%s)", counted(n, "line"))))
 }
 
 var overrun = regexp.MustCompile(`\b([a-z]+\d+): .*(?i:\brx .*(?:packet lost|overrun|overflow))`)

@@ -11,7 +11,7 @@ func ringSmall() Rule {
 	return Rule{
 		ID: "ring-below-maximum", Title: "The receive ring is below its maximum and packets are dropped",
 		Systems: onLinux(), Needs: []string{"rings *"}, Severity: Warning,
-		Because: "A longer ring holds longer bursts while the host is busy elsewhere.",
+		Because: "A longer ring absorbs longer bursts while the host is busy.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -21,7 +21,7 @@ func ringSmall() Rule {
 				}
 				found := lost(c, received(n), one(n.Name,
 					[]facts.Source{n.Shown["ethtool:ring/rx"], n.Shown["ethtool:ring/rx/max"], c.Source},
-					"the ring has %d of at most %d descriptors, and the card dropped packets: %s is %s%s",
+					"the ring has %d of %d possible descriptors, and the card dropped packets: %s is %s%s",
 					n.Rings.RX, n.Rings.RXMax, name, happened(c), ofReceived(n, c)))
 				found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
 				out = append(out, found...)

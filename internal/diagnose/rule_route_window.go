@@ -10,11 +10,11 @@ import (
 // routeWindow finds routes that bound the window of all connections over them.
 func routeWindow() Rule {
 	return Rule{
-		ID: "route-window", Title: "A route bounds the window of its connections", Systems: onLinux(),
+		ID: "route-window", Title: "A route limits the window of its connections", Systems: onLinux(),
 		Needs: []string{"routes"}, Severity: Warning,
-		Because: "ip-route(8), window: the largest window that this host offers over the route, whatever its buffers hold. One " +
-			"window goes over the path in a round trip.",
-		Confirm: "ss -ti shows rcv_space no larger than this.",
+		Because: "ip-route(8), window: the maximum window that this host advertises over the route, whatever its buffers " +
+			"allow. One window is transferred per round trip.",
+		Confirm: "ss -ti shows an rcv_space no larger than this.",
 		Check: func(in Input) (out []Finding) {
 			const small = 1 << 20
 			for _, r := range in.Facts.Routes {
@@ -22,7 +22,8 @@ func routeWindow() Rule {
 				if err != nil || window <= 0 || window >= small || len(out) > 0 {
 					continue
 				}
-				out = do("ip route change "+r.Destination+" with what it has now, without window", one("route "+r.Destination,
+				out = do("ip route change "+r.Destination+" with its current attributes, but "+
+					"without window", one("route "+r.Destination,
 					[]facts.Source{r.Source}, "its connections receive at most %s per round trip", units.Bytes(window)))
 			}
 			return out

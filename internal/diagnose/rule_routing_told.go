@@ -11,11 +11,11 @@ import (
 // routingLoop finds packets that go round between routers.
 func routingLoop() Rule {
 	return Rule{
-		ID: "routing-loop", Title: "Packets go round in a circle between routers",
+		ID: "routing-loop", Title: "Packets loop between routers",
 		Needs:    []string{"linux:path|round trips", "freebsd:round trips", "openbsd:round trips"},
 		Severity: Critical,
-		Because: "Each of these routers takes the other for the next one towards the destination, until the packet has used up " +
-			"its hops. Often the last router has only a default route for a network that is not set up, or is switched off.",
+		Because: "Each of these routers uses the other as next hop for the destination, until the TTL expires. Often the last " +
+			"router has only a default route, because the destination network is not configured or is down.",
 		Check: func(in Input) []Finding {
 			for _, t := range in.Facts.Traces {
 				if found := circle(t); found != nil {
@@ -34,8 +34,8 @@ func routingLoop() Rule {
 }
 
 // rightRoute is the remedy of a loop.
-const rightRoute = "on both routers look at the route of the destination (ip route get ADDRESS): one of them must lead on, or " +
-	"refuse it (ip route add unreachable NETWORK)"
+const rightRoute = "check the route to the destination on both routers (ip route get ADDRESS): one of them must forward " +
+	"it elsewhere, or reject it (ip route add unreachable NETWORK)"
 
 // circle finds a router that a trace meets three times, with others between.
 func circle(t facts.Trace) []Finding {
@@ -48,7 +48,7 @@ func circle(t facts.Trace) []Finding {
 		if seen[hop.Name] = append(at, i); len(at) == 2 {
 			before := t.Hops[i-1]
 			return do(rightRoute, one(hop.Name, []facts.Source{t.Hops[at[0]].Source, hop.Source},
-				"it comes back at hops %d, %d and %d, with %s between", t.Hops[at[0]].Number, t.Hops[at[1]].Number, hop.Number,
+				"it reappears at hops %d, %d and %d, with %s in between", t.Hops[at[0]].Number, t.Hops[at[1]].Number, hop.Number,
 				before.Name))
 		}
 	}
@@ -61,8 +61,8 @@ func expired(f *facts.Facts) []Finding {
 	if !ok {
 		return nil
 	}
-	return do(rightRoute, do("traceroute -n to the same address shows the routers between which it goes", one(who,
-		[]facts.Source{first}, "packets of ping used up all their hops there, and none was answered")))
+	return do(rightRoute, do("traceroute -n to the same address shows the routers involved", one(who,
+		[]facts.Source{first}, "the TTL of all pings expired there, and none was answered")))
 }
 
 // toldToPing is who said something to a ping again and again in place of an answer, with the first line of it; not ok where
@@ -88,17 +88,17 @@ var expiredAt = regexp.MustCompile(`(?i)from (\S+) .*(?:time to live exceeded|tt
 // routeDetour finds routers that tell of a shorter way.
 func routeDetour() Rule {
 	return Rule{
-		ID: "route-detour", Title: "A router says that another one is the right one", Needs: []string{"round trips"},
+		ID: "route-detour", Title: "A router sends ICMP redirects: another gateway is better", Needs: []string{"round trips"},
 		Severity: Info,
-		Because: "Packets go through that router and out of the same interface again, answers often come straight back: it does " +
-			"the work twice, and a firewall on it sees one half of each connection and drops it.",
+		Because: "Packets enter and leave that router through the same interface, while replies often come back directly: it " +
+			"carries the traffic twice, and a stateful firewall on it sees only one direction and drops it.",
 		Confirm: "ip route get ADDRESS shows the wrong gateway; after ip route flush cache the first packet is redirected again.",
 		Check: func(in Input) []Finding {
 			for _, m := range in.Facts.Messages {
 				// A host that names the destination itself is no router, but one that shares the address.
 				if told := redirected.FindStringSubmatch(m.Text); told != nil && !pinged(in.Facts, told[2]) {
-					return decisive(do("ip route add NETWORK via "+told[2]+" on this host, or have the DHCP server hand the route out",
-						one(strings.TrimSuffix(told[1], ":"), []facts.Source{m.Source}, "it sends packets for this destination on to %s, "+
+					return decisive(do("ip route add NETWORK via "+told[2]+" on this host, or distribute the route by DHCP (option 121)",
+						one(strings.TrimSuffix(told[1], ":"), []facts.Source{m.Source}, "it redirects packets for this destination to %s, "+
 							"in the same network", told[2])))
 				}
 			}
@@ -125,20 +125,19 @@ var redirected = regexp.MustCompile(`(?i)from (\S+) .*redirect (?:host|network)\
 // neighbourSilent finds addresses of an attached network that do not answer.
 func neighbourSilent() Rule {
 	return Rule{
-		ID: "neighbour-silent", Title: "A host of the attached network does not answer for its address",
+		ID: "neighbour-silent", Title: "A local host does not answer ARP or neighbour discovery",
 		Needs:    []string{"linux:round trips|neighbours", "freebsd:round trips", "openbsd:round trips"},
 		Severity: Warning,
-		Because: "The sender, or the last router, asked for the hardware address (ARP, or neighbour discovery) and got no " +
-			"answer: the host is off, has another address or netmask, or a VLAN, a switch or the network of a hypervisor keeps " +
-			"the question from it.",
-		Confirm: "tcpdump -eni INTERFACE arp on both ends shows the question arrive, or not.",
+		Because: "The sender, or the last router, got no answer to its ARP request or neighbour solicitation: the host is " +
+			"down, has another address or netmask, or a VLAN, switch or hypervisor network does not deliver the request.",
+		Confirm: "tcpdump -eni INTERFACE arp on both ends shows whether the request arrives.",
 		Check: func(in Input) []Finding {
 			who, first, ok := toldToPing(in.Facts, hostUnreachable)
 			if !ok {
 				return nil
 			}
-			return do("look at the address, the netmask and the VLAN of that host, and at the switch ports of both",
-				one(who, []facts.Source{first}, "it could not reach the host: its neighbour did not answer"))
+			return do("check the address, netmask and VLAN of that host, and the switch ports of both",
+				one(who, []facts.Source{first}, "it could not reach the host: no answer to ARP or neighbour discovery"))
 		},
 		Fires: linuxExample("ping", "PING 192.0.2.9 (192.0.2.9) 56(84) bytes of data.\nFrom 192.0.2.5 icmp_seq=1 Destination Host "+
 			"Unreachable\nFrom 192.0.2.5 icmp_seq=2 Destination Host Unreachable\n"),

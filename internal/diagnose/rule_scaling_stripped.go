@@ -13,12 +13,13 @@ func scalingStripped() Rule {
 	return Rule{
 		ID: "window-scaling-missing", Title: "Connections have no window scaling although this host offers it",
 		Needs: []string{"linux:flows|handshakes", "freebsd:handshakes", "openbsd:handshakes"}, Severity: Warning,
-		Because: "The peer does not know the option, or a firewall or load balancer on the path removed it " +
-			"from the handshake: at most 65,535 bytes fit into a round trip.",
-		Confirm: "Captures of the handshake at both ends show that the option leaves one and does not arrive at the other.",
-		Check:   unscaled,
-		Fires:   scalingExample(""),
-		Quiet:   scalingExample("wscale:7,7 "),
+		Because: "The peer does not support the option, or a firewall or load balancer on the path stripped it from the " +
+			"handshake: at most 65,535 bytes per round trip.",
+		Confirm: "Captures of the handshake at both ends show that the option is sent by one end and does not arrive at the " +
+			"other.",
+		Check: unscaled,
+		Fires: scalingExample(""),
+		Quiet: scalingExample("wscale:7,7 "),
 	}
 }
 
@@ -50,9 +51,9 @@ func unscaled(in Input) []Finding {
 		return nil
 	}
 	rtt := worst.Values["rtt"]
-	return do("let the device on the path pass TCP options unchanged; update or reconfigure the peer",
+	return do("configure the device on the path to pass TCP options unchanged; update or reconfigure the peer",
 		one(worst.Peer, sample(evidence),
-			"%s without the option; towards %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
+			"%s without the option; to %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
 			worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
 }
 
@@ -66,9 +67,9 @@ func notTaken(f *facts.Facts) []Finding {
 		if h.RTT > 0 {
 			most = fmt.Sprintf("; at %.3g ms that is at most %s", 1000*h.RTT, units.Rate(65535*8/h.RTT))
 		}
-		return do("let the device on the path pass TCP options unchanged; update or reconfigure the end that answers",
-			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the answer has none: "+
-				"windows stay below 64 KiB%s", h.Client, most))
+		return do("configure the device on the path to pass TCP options unchanged; update or reconfigure the responding end",
+			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the SYN-ACK has none: windows stay below 64 "+
+				"KiB%s", h.Client, most))
 	}
 	return nil
 }

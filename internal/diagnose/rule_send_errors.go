@@ -9,11 +9,11 @@ import (
 // and bridges too.
 func sendErrors() Rule {
 	return Rule{
-		ID: "send-errors", Title: "An interface refuses packets that are to be sent", Severity: Warning,
+		ID: "send-errors", Title: "Transmit errors on an interface", Severity: Warning,
 		Systems: onBSD(), Needs: []string{"interface counters|interface rates"},
-		Because: "Packets that the interface did not take: no link or no port of it was up, its queue or ring was full, or " +
-			"the driver had no memory.",
-		Confirm: "The counter grows with the traffic, and not only while a link is down.",
+		Because: "The interface did not accept these packets: no link, no member port up, a full queue or ring, or no memory " +
+			"in the driver.",
+		Confirm: "The counter grows with the traffic, not only while a link is down.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -22,9 +22,9 @@ func sendErrors() Rule {
 					continue
 				}
 				sent := n.Counters["netstat.Opkts"].Value
-				found := lost(c, sent, do("ifconfig shows whether it is up, of a bundle each of its ports; netstat -w 1 -I "+
-					n.Name+" whether it goes on under load",
-					one(n.Name, []facts.Source{c.Source}, "errors when sending, beside %d packets: %s (%s)", sent, happened(c),
+				found := lost(c, sent, do("check with ifconfig that it is up (for a lagg, each port), and with netstat -w 1 -I "+
+					n.Name+" whether errors continue under load",
+					one(n.Name, []facts.Source{c.Source}, "transmit errors, with %d packets sent: %s (%s)", sent, happened(c),
 						name)))
 				out = append(out, found...)
 			}

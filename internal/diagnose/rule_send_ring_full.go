@@ -14,10 +14,10 @@ import (
 // (if_hn.c: no_txdescs and send_failed count packets that were put back and sent later), virtio_net and gve (tx_stop), ena (queue_stop), mlx5 (en_stats.c: tx_xdp_full, rx_xdp_tx_full).
 func sendRingFull() Rule {
 	return Rule{
-		ID: "send-ring-full", Title: "A card's send ring or buffer was full", Severity: Info,
+		ID: "send-ring-full", Title: "A card's transmit ring or buffer was full", Severity: Info,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:statistics *", "freebsd:settings"},
-		Because: "The host, or the hypervisor behind a virtual card, takes packets more slowly than they are sent, or the " +
-			"ring is short for the bursts.",
+		Because: "The card, or the hypervisor behind a virtual card, takes packets more slowly than they are sent, or the " +
+			"ring is too short for the bursts.",
 		Confirm: "The counter grows while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -27,7 +27,7 @@ func sendRingFull() Rule {
 				severity, what := graded(c, sentPackets(n), Critical), "packets were dropped"
 				if c.Value == 0 {
 					name, c = largest(waited)
-					severity, what = waitedSeverity(c, sentPackets(n)), "packets waited, or took the slower way"
+					severity, what = waitedSeverity(c, sentPackets(n)), "packets waited, or took the slow path"
 				}
 				if c.Value == 0 || !physical(n) || severity == trifling {
 					continue
@@ -49,13 +49,14 @@ func sendRingFull() Rule {
 // sendRemedy is what helps where the card is full.
 func sendRemedy(n *facts.NIC) string {
 	if n.Driver == "hv_netvsc" || n.Counters["tx_send_full"].Source.Text != "" {
-		return "turn on accelerated networking (SR-IOV) for this machine; use more queues (ethtool -L " + n.Name +
+		return "enable accelerated networking (SR-IOV) for this VM; use more queues (ethtool -L " + n.Name +
 			" combined N) and a larger ring (ethtool -G " + n.Name + " tx N)"
 	}
 	if n.Driver == "hn" {
-		return "turn on accelerated networking (SR-IOV) for this machine, or send less in one burst"
+		return "enable accelerated networking (SR-IOV) for this VM, or send smaller bursts"
 	}
-	return "use more queues (ethtool -L) and a larger send ring (ethtool -G), or send less in one burst"
+	return "use more queues (ethtool -L NAME combined N) and a larger transmit ring (ethtool -G NAME tx 4096), or send " +
+		"smaller bursts"
 }
 
 // sendLoss tells packets that were dropped, sendWait those that were late, for want of room to send.
@@ -102,7 +103,7 @@ var queueSent = regexp.MustCompile(`^(?:tx_queue_\d+_packets|tx-\d+\.packets|que
 // ofSent says of how many packets a counter is, where that is known.
 func ofSent(n *facts.NIC, c facts.Counter) string {
 	if total := sentPackets(n); total > 0 {
-		return fmt.Sprintf(", %s of the packets (%d were sent)", percent(lossShare(c, total)), total)
+		return fmt.Sprintf(", %s of the packets (%d sent)", percent(lossShare(c, total)), total)
 	}
 	return ""
 }

@@ -14,9 +14,9 @@ import (
 // settingHarmful finds running values that the catalog knows to do harm.
 func settingHarmful() Rule {
 	return Rule{
-		ID: "setting-harmful", Title: "A setting has a value that is harmful", Severity: Warning,
+		ID: "setting-harmful", Title: "A setting has a harmful value", Severity: Warning,
 		Needs:   []string{"settings|interfaces|links|ifconfig"},
-		Because: "The catalog's sources say that this value breaks or slows something.",
+		Because: "According to the catalog's sources this value breaks or slows something.",
 		Check:   func(in Input) []Finding { return judged(in, "harmful") },
 		Fires:   linuxExample("sysctl -a", "net.ipv4.tcp_rmem = 16777216\t16777216\t16777216\n"),
 		Quiet:   linuxExample("sysctl -a", "net.ipv4.tcp_rmem = 4096\t131072\t33554432\n"),
@@ -26,7 +26,7 @@ func settingHarmful() Rule {
 // settingNoEffect finds running values that do nothing and were set by somebody.
 func settingNoEffect() Rule {
 	return Rule{
-		ID: "setting-no-effect", Title: "A setting was changed and does nothing", Severity: Info,
+		ID: "setting-no-effect", Title: "A setting was changed but has no effect", Severity: Info,
 		Needs:   []string{"settings|interfaces|links|ifconfig"},
 		Because: "The release accepts the value and ignores it, or another setting overrides it.",
 		Check:   func(in Input) []Finding { return judged(in, "no-effect") },
@@ -66,7 +66,7 @@ func judged(in Input, code string) (out []Finding) {
 		found[0].Because = v.because
 		found[0].Fix = []Fix{{Setting: base, Interface: iface, Value: v.normal}}
 		if v.normal == "" && !strings.HasPrefix(name, "/") {
-			found[0].Fix = []Fix{{Action: "take out the line that sets " + shown + ", so that the system's own value applies"}}
+			found[0].Fix = []Fix{{Action: "remove the line that sets " + shown + ", so that the system's default applies"}}
 		}
 		out = append(out, found...)
 	}

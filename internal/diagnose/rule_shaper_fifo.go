@@ -13,9 +13,9 @@ func shaperFIFO() Rule {
 	return Rule{
 		ID: "shaper-fifo", Title: "A shaper queues in plain FIFOs", Systems: onLinux(), Needs: []string{"qdiscs"},
 		Severity: Info,
-		Because: "A class of HTB or HFSC without a discipline of its own has a FIFO of txqueuelen packets, 1000 unless it was set: " +
-			"what is sent above the rate of the class is not dropped but waits, and delays all that shares the class.",
-		Confirm: "A ping through the class takes longer and longer while it is full.",
+		Because: "An HTB or HFSC class without its own qdisc has a FIFO of txqueuelen packets (1000 by default): traffic " +
+			"above the class rate is not dropped but waits, and delays everything that shares the class.",
+		Confirm: "The ping time through the class rises steadily while it is full.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -28,15 +28,16 @@ func shaperFIFO() Rule {
 					continue
 				}
 				q := n.Qdiscs[at]
-				found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "no class of it has a queue discipline of its own, "+
-					"and packets waited in it %d times", q.Overlimits.Value)
+				found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "none of its classes has its own qdisc, and "+
+					"packets waited in it %d times", q.Overlimits.Value)
 				if c := slowestLeaf(n); c.Ceiling() > 0 {
 					const queue = 1000 * 1500 * 8 // bits
 					found[0].Evidence = append(found[0].Evidence, c.Sent.Source)
-					found[0].Summary += ": 1000 full packets are " + seconds(queue/float64(c.Ceiling())) + " at the " + c.Ceiling().String() +
+					found[0].Summary += ": 1000 " +
+						"full-sized packets take " + seconds(queue/float64(c.Ceiling())) + " at the " + c.Ceiling().String() +
 						" of class " + c.ID
 				}
-				out = append(out, decisive(do("give each class one: tc qdisc add dev "+typed(n.Name)+" parent "+q.Handle+
+				out = append(out, decisive(do("give each class fq_codel: tc qdisc add dev "+typed(n.Name)+" parent "+q.Handle+
 					":CLASS fq_codel", found))...)
 			}
 			return out

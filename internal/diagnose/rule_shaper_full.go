@@ -10,12 +10,11 @@ import (
 // shaperFull finds a shaper on this host that holds the rate down.
 func shaperFull() Rule {
 	return Rule{
-		ID: "shaper-full", Title: "A shaper on this host is full", Severity: Warning,
+		ID: "shaper-full", Title: "A shaper on this host is saturated", Severity: Warning,
 		Needs: []string{"linux:qdiscs|classes|policers", "freebsd:shapers|packet filter queues",
 			"openbsd:packet filter queues|queue table"},
-		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than " +
-			"its share of that rate.",
-		Confirm: "The drops grow while it is slow, and the rate on the interface is that of the shaper.",
+		Because: "Traffic above the shaper's rate waits in it and is then dropped: connections share that rate.",
+		Confirm: "The drops grow while it is slow, and the interface runs at the shaper's rate.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -59,14 +58,14 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 		return busyShaper(n, q)
 	}
 	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine},
-		"its rate of %s is used up: %s of %d packets were dropped or marked in %s, and its busiest flow waits %s where "+
-			"%s are allowed", q.Rate, percent(share), worst.Packets, worst.Name, seconds(worst.Peak), seconds(worst.Target))
+		"its rate of %s is fully used: %s of %d packets were dropped or marked in %s, and the peak delay is %s with a target "+
+			"of %s", q.Rate, percent(share), worst.Packets, worst.Name, seconds(worst.Peak), seconds(worst.Target))
 	if q.LimitBytes > 0 && q.MemoryUsed >= q.LimitBytes {
-		found[0].Summary += fmt.Sprintf("; it has used all of its memory (%s)", units.Bytes(q.LimitBytes))
+		found[0].Summary += fmt.Sprintf("; it has used all its memory (%s)", units.Bytes(q.LimitBytes))
 		found = do("give it more memory (memlimit)", found)
 	}
-	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it "+
-		"really carries; else the line is the limit, and this is how it is shared", q.Rate), found)
+	return do(fmt.Sprintf("if the link carries more than %s, raise the shaper's bandwidth to 95%% of the measured link "+
+		"rate; otherwise the link is the limit and the shaper works as intended", q.Rate), found)
 }
 
 // busyShaper finds a shaper that does what it should, and whose rate bounds what is sent nevertheless.
@@ -75,11 +74,11 @@ func busyShaper(n *facts.NIC, q facts.Qdisc) []Finding {
 	if q.Sent.Value < enough || q.Overlimits.Value < q.Sent.Value/2 || !still(q.Overlimits) {
 		return nil
 	}
-	found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "its rate of %s was reached: it held packets back %d "+
-		"times for %d that were sent", q.Rate, q.Overlimits.Value, q.Sent.Value)
-	found[0].Because = "A shaper that is in use works like this, and keeps the delay low; nothing gets through it faster than its rate."
-	return do(fmt.Sprintf("where the line carries more than %s, raise its bandwidth: tc qdisc change dev %s root cake bandwidth "+
-		"RATE, in /etc/config/sqm of OpenWrt option download and upload", q.Rate, n.Name), with(Info, found))
+	found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "its rate of %s was reached: %d overlimits, %d "+
+		"packets sent", q.Rate, q.Overlimits.Value, q.Sent.Value)
+	found[0].Because = "This is how a shaper in use works, and it keeps the delay low; nothing passes faster than its rate."
+	return do(fmt.Sprintf("if the link carries more than %s, raise its bandwidth: tc qdisc change dev %s root cake "+
+		"bandwidth RATE; in OpenWrt, option download and upload in /etc/config/sqm", q.Rate, n.Name), with(Info, found))
 }
 
 // fullBucket finds a token bucket that drops: tbf, or a policer of tc.
@@ -88,16 +87,16 @@ func fullBucket(n *facts.NIC, q facts.Qdisc) []Finding {
 	if q.Kind != "tbf" && q.Kind != "police" || q.Rate == 0 || q.Dropped.Value < 100 || share < fullDrops || !still(q.Dropped) {
 		return nil
 	}
-	found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "its rate of %s is used up: %s of the packets were dropped, "+
-		"%s", q.Rate, percent(share), happened(q.Dropped))
+	found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "its rate of %s is fully used: %s of the packets "+
+		"were dropped, %s", q.Rate, percent(share), happened(q.Dropped))
 	if q.Kind == "tbf" {
-		return do(fmt.Sprintf("where the line carries more than %s, raise the rate (tc qdisc change ... tbf rate); to keep the "+
-			"delay low, cake or fq_codel below it", q.Rate), found)
+		return do(fmt.Sprintf("if the link carries more than %s, raise the rate (tc qdisc change ... tbf rate); to keep the "+
+			"delay low, use cake, or fq_codel below it", q.Rate), found)
 	}
-	found[0].Because = "A policer has no queue: it drops at once what exceeds its rate and burst, so that a TCP connection stays " +
-		"well below that rate."
-	return do(fmt.Sprintf("where the line carries more than %s, raise the rate; else shape instead: send what comes to an ifb "+
-		"and put cake with this bandwidth on it (tc qdisc replace dev ifb0 root cake bandwidth %s ingress)", q.Rate,
+	found[0].Because = "A policer has no queue: it drops immediately what exceeds its rate and burst, so a TCP connection " +
+		"stays well below that rate."
+	return do(fmt.Sprintf("if the link carries more than %s, raise the rate; otherwise shape instead of policing: redirect "+
+		"ingress traffic to an ifb and shape it there (tc qdisc replace dev ifb0 root cake bandwidth %s ingress)", q.Rate,
 		tcBits(float64(q.Rate))), found)
 }
 
@@ -125,13 +124,13 @@ func fullClass(n *facts.NIC) []Finding {
 		return nil
 	}
 	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source},
-		"the class may have %s at most and dropped %s of its packets: %s", worst.Ceiling(), percent(most),
+		"the class has a ceiling of %s and dropped %s of its packets: %s", worst.Ceiling(), percent(most),
 		happened(worst.Dropped))
 	if worst.Backlog > 0 {
-		found[0].Summary += fmt.Sprintf("; %s wait in it now", units.Bytes(worst.Backlog))
+		found[0].Summary += fmt.Sprintf("; its backlog is %s", units.Bytes(worst.Backlog))
 	}
-	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what goes into this class (tc "+
-		"-s filter show)", worst.Ceiling()), found)
+	return do(fmt.Sprintf("raise its ceil above %s if the link carries more, or check what is classified into it (tc -s "+
+		"filter show)", worst.Ceiling()), found)
 }
 
 func cakeExample(delay string, drops int) string {

@@ -9,12 +9,11 @@ import (
 // shaperGiants finds a shaper that is handed packets longer than those whose time it knows.
 func shaperGiants() Rule {
 	return Rule{
-		ID: "shaper-giants", Title: "A shaper is handed packets longer than it can account for", Systems: onLinux(),
+		ID: "shaper-giants", Title: "A shaper gets packets larger than it can account for", Systems: onLinux(),
 		Needs: []string{"classes"}, Severity: Warning,
-		Because: "HTB of older kernels has a table of how long packets up to the class's mtu take (1600 bytes unless it is " +
-			"given). Segmentation by the card (TSO, GSO) and GRO hand it packets of up to 64 KiB, which it takes for such of " +
-			"the mtu: the class sends far more than its rate.",
-		Confirm: "Without the offloads the counter of giants stands still, and the rate is kept.",
+		Because: "HTB in older kernels accounts for packets only up to the class's mtu (1600 bytes by default). TSO, GSO and " +
+			"GRO hand it packets of up to 64 KiB, which it counts as mtu-sized: the class sends far more than its rate.",
+		Confirm: "With the offloads disabled, the giants counter stops growing and the rate is kept.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -29,12 +28,12 @@ func shaperGiants() Rule {
 					continue
 				}
 				found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Giants.Source, worst.Sent.Source},
-					"it met packets longer than it can account for %d times, and sent %d", worst.Giants.Value, worst.Sent.Value)
+					"%d oversized packets (giants), of %d sent", worst.Giants.Value, worst.Sent.Value)
 				if limit := worst.Ceiling(); limit > 0 && worst.Measured > limit+limit/5 {
-					found[0].Summary += fmt.Sprintf("; it sends %s where %s is its limit", worst.Measured, limit)
+					found[0].Summary += fmt.Sprintf("; it sends %s, its limit is %s", worst.Measured, limit)
 				}
-				out = append(out, do("ethtool -K "+typed(n.Name)+" tso off gso off gro off; or give the class a larger mtu (tc class change "+
-					"... htb ... mtu 65535)", found)...)
+				out = append(out, do("ethtool -K "+typed(n.Name)+" tso off gso off gro off; or set a larger mtu for the class (tc "+
+					"class change ... htb ... mtu 65535)", found)...)
 			}
 			return out
 		},

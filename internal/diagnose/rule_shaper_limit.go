@@ -8,17 +8,17 @@ import (
 // shaperLimit finds a dummynet pipe that refused its rate.
 func shaperLimit() Rule {
 	return Rule{
-		ID: "shaper-limit", Title: "A dummynet pipe or queue refused what it was given", Severity: Warning,
+		ID: "shaper-limit", Title: "A dummynet pipe or queue rejected its configuration", Severity: Warning,
 		Systems: onFreeBSD(), Needs: []string{"messages"},
-		Because: "ipfw(8) of many releases stores the rate of a pipe as a signed 32-bit number of bit/s: more " +
-			"than 2147 Mbit/s is refused, and the pipe keeps its former rate.",
+		Because: "In many releases ipfw(8) stores a pipe's rate as a signed 32-bit number of bit/s: more than 2147 Mbit/s is " +
+			"rejected, and the pipe keeps its previous rate.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooLarge)
 			if n == 0 {
 				return busyFlowset(in.Facts)
 			}
-			return do("use at most 2147Mbit/s for a pipe, several pipes, ALTQ, or a release whose ipfw(8) takes more",
-				one("dummynet", lines, "ipfw refused the bandwidth of a pipe in %s: it stays as it was", counted(n, "line")))
+			return do("use at most 2147Mbit/s per pipe, several pipes, ALTQ, or a release whose ipfw(8) supports more",
+				one("dummynet", lines, "ipfw rejected the bandwidth of a pipe (%s): it keeps the old one", counted(n, "line")))
 		},
 		Fires: freebsdExample("dmesg", "ipfw: bandwidth too large\n"),
 		Quiet: freebsdExample("dmesg", "ipfw2 (+ipv6) initialized, divert loadable, nat loadable\n"),
@@ -31,11 +31,12 @@ func busyFlowset(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("dummynet", lines, "a queue in use refused the CoDel, PIE or RED that it was given: it stays as it was (%s)", counted(n, "line"))
-	found[0].Because = "dummynet changes how a queue drops only while nothing uses it."
-	found[0].Confirm = "dnctl queue show (ipfw queue show) says droptail."
-	return do("delete the queue and create it anew: dnctl queue N delete, then load the configuration again; a restart of the host does the "+
-		"same", found)
+	found := one("dummynet", lines, "a queue in use rejected the new AQM (CoDel, PIE or RED): it keeps the old one "+
+		"(%s)", counted(n, "line"))
+	found[0].Because = "dummynet changes a queue's AQM only while the queue is not in use."
+	found[0].Confirm = "dnctl queue show (ipfw queue show) shows droptail."
+	return do("delete and recreate the queue: dnctl queue N delete, then reload the configuration; a reboot does "+
+		"the same", found)
 }
 
 var flowsetBusy = regexp.MustCompile(`config_aqm Unable to configure flowset`)

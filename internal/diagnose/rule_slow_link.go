@@ -16,7 +16,7 @@ import (
 // slowLink finds a copper link that negotiated below both ends' ability.
 func slowLink() Rule {
 	return Rule{
-		ID: "slow-link", Title: "A link runs below the speed its card supports",
+		ID: "slow-link", Title: "A link runs below the speed that its card supports",
 		Needs: []string{"linux:link *|hardware|messages", "freebsd:ifconfig", "openbsd:ifconfig"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
@@ -42,20 +42,20 @@ func slowLink() Rule {
 				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)
 				switch {
 				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
-					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other offers %s", n.Offered)
-					found = do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+
+					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other end offers %s", n.Offered)
+					found = do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+
 						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
 					found[0].Summary += "; the other end offers no more"
-					found = do("set the switch's port to negotiate, or use a faster port", found)
+					found = do("set the switch port to autonegotiation, or use a faster port", found)
 				default:
-					found = do("change the cable; check the speed of the switch's port", found)
+					found = do("replace the cable; check the speed setting of the switch port", found)
 				}
 				out = append(out, found...)
 			}
 			if lines, n := matching(in.Facts, downshifted); n > 0 && len(out) == 0 {
-				out = do("change the cable, and the plug or socket whose pairs are damaged",
-					one("link", lines, "the card gave up the speed both ends had agreed on (%s)", counted(n, "message")))
+				out = do("replace the cable, and check plug and socket for a damaged pair",
+					one("link", lines, "the card fell back from the negotiated speed (downshift; %s)", counted(n, "message")))
 			}
 			if len(out) == 0 {
 				return slowedInLog(in.Facts)
@@ -79,8 +79,8 @@ func partnerSlow(f *facts.Facts, n *facts.NIC) []Finding {
 			evidence = append(evidence, f.Line(from, i+1))
 		}
 	}
-	return do("set the switch's port to negotiate, or use a faster port; change the cable",
-		one(n.Name, evidence, "the other end offers %s at most, this card %s", n.Offered, n.Advertised))
+	return do("set the switch port to autonegotiation, or use a faster port; change the cable",
+		one(n.Name, evidence, "the other end offers at most %s, this card %s", n.Offered, n.Advertised))
 }
 
 // slowedInLog finds links that came up at 1 Gbit/s or more before, and last at 100 Mbit/s or less.
@@ -101,8 +101,8 @@ func slowedInLog(f *facts.Facts) (out []Finding) {
 		if last[name] > slow || best[name] < fast || n != nil && (!physical(n) || n.Speed > slow*units.Mbit) {
 			continue
 		}
-		out = append(out, do("change the cable, and the plug or socket whose pairs are damaged; try another port of the switch",
-			one(name, []facts.Source{at[name]}, "the link last came up at %d Mbit/s, before at %d", last[name], best[name]))...)
+		out = append(out, do("replace the cable, and check plug and socket for a damaged pair; try another switch port",
+			one(name, []facts.Source{at[name]}, "the link last came up at %d Mbit/s, previously at %d", last[name], best[name]))...)
 	}
 	return out
 }
@@ -123,15 +123,15 @@ func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 	if links > 1 || !physical(n) || n.Shown["speed_bps"].Text == "" || f.System != "linux" && n.Duplex == "half" {
 		return nil
 	}
-	found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s; what the card supports was not read", n.Speed)
-	found[0].Because = "Cards and switches of the last twenty years carry 1 Gbit/s or more over copper: one that runs at " +
-		"100 Mbit/s mostly has a damaged pair in its cable, or a port at the other end that offers no more."
+	found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s; the card's supported speeds were not read", n.Speed)
+	found[0].Because = "Cards and switches of the last twenty years support 1 Gbit/s or more over copper: 100 Mbit/s " +
+		"usually means a damaged pair in the cable, or a port at the other end that offers no more."
 	if f.System != "linux" {
 		found[0].Confirm = "ifconfig -m (FreeBSD) or ifconfig " + n.Name + " media (OpenBSD) lists faster modes as supported."
-		return do("compare with the modes that the card supports; change the cable; check the switch's port", found)
+		return do("compare with the card's supported modes (ifconfig -m NAME); replace the cable; check the switch port", found)
 	}
 	found[0].Confirm = "ethtool lists faster modes as supported."
-	return do("look at the supported and advertised modes (ethtool); change the cable; check the switch's port", found)
+	return do("compare supported and advertised modes (ethtool NAME); replace the cable; check the switch port", found)
 }
 
 // belowOffers finds a link of a gigabit and more that runs below what both ends
@@ -141,10 +141,10 @@ func belowOffers(n *facts.NIC) []Finding {
 	evidence := []facts.Source{n.Shown["speed_bps"]}
 	switch {
 	case both > n.Speed:
-		return do("change the cable; compare what both ends support",
+		return do("replace the cable; compare what both ends advertise",
 			one(n.Name, evidence, "%s, though both ends advertise %s", n.Speed, both))
 	case n.Advertised > 0 && n.Advertised <= n.Speed && n.Advertised < n.Fastest && n.Offered == 0:
-		return with(Info, do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+
+		return with(Info, do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+
 			" autoneg on, or advertise with the mask of all modes)",
 			one(n.Name, evidence, "%s on a card that supports %s; this end advertises no more", n.Speed, n.Fastest)))
 	}
@@ -164,7 +164,7 @@ func fastCard(n *facts.NIC) []Finding {
 		!slices.Contains([]string{"ix", "ixl", "ice", "mce", "cxl", "cc", "oce", "aq"}, n.Driver) {
 		return nil
 	}
-	return with(Info, do("look at the switch's port and at the cable: 10 Gbit/s over copper needs "+
-		"category 6A, or 6 on short ways",
-		one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s, though its driver's cards carry 10 Gbit/s and more", n.Speed)))
+	return with(Info, do("check the switch port and the cable: 10 Gbit/s over copper needs category 6A, or 6 over short "+
+		"distances",
+		one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s, though cards of its driver support 10 Gbit/s and more", n.Speed)))
 }

@@ -10,8 +10,8 @@ func slowReader() Rule {
 	return Rule{
 		ID: "slow-reader", Title: "A program on this host reads its connections slowly",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"flows"}, Severity: Warning,
-		Because: "Received data waits for the program: the window closes and the sender stops, whatever the buffer sizes.",
-		Confirm: "Recv-Q of the same connections is large again a few seconds later.",
+		Because: "Received data waits for the program: the window closes and the sender stalls, whatever the buffer sizes.",
+		Confirm: "Recv-Q of the same connections is still large a few seconds later.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -28,8 +28,8 @@ func slowReader() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("look at the program that holds "+worst.Local+": its processor, its disk, its locks",
-				one(worst.Local, sample(evidence), "%s with unread data; %s from %s wait to be read",
+			return do("check the program that owns "+worst.Local+": CPU, disk, locks",
+				one(worst.Local, sample(evidence), "%s with unread data; %s from %s are unread",
 					counted(len(evidence), "connection"), units.Bytes(worst.RecvQ), worst.Peer))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 2848840 0 "+

@@ -12,12 +12,11 @@ import (
 // slowReceiver finds a peer that takes its data slowly and pins send buffers.
 func slowReceiver() Rule {
 	return Rule{
-		ID: "slow-receiver", Title: "Few connections hold most of the queued send data",
+		ID: "slow-receiver", Title: "A few connections hold most of the queued send data",
 		Needs:   []string{"linux:flows", "freebsd:flows"},
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
-		Because: "Data queued for a peer that reads slowly stays in kernel memory; where memory is short, every " +
-			"other connection starves.",
-		Confirm: "The same connections hold the memory again a minute later, and their peers acknowledge little.",
+		Because: "Data queued for a slow peer stays in kernel memory; if memory is short, all other connections starve.",
+		Confirm: "The same connections still hold the memory a minute later, and their peers acknowledge little.",
 		Check: func(in Input) []Finding {
 			flows := slices.Clone(in.Facts.Flows)
 			var all int64
@@ -39,8 +38,8 @@ func slowReceiver() Rule {
 			if few > max(1, len(flows)/4) {
 				return nil
 			}
-			return do("find out why "+flows[0].Peer+" reads slowly; limit what one connection may queue (SO_SNDBUF, "+
-				"TCP_NOTSENT_LOWAT) in the server",
+			return do("find out why "+flows[0].Peer+" reads slowly; limit the data queued per connection in the server "+
+				"(SO_SNDBUF, TCP_NOTSENT_LOWAT)",
 				one(flows[0].Peer, sample(evidence), "%d of %d connections hold %s of the %s queued for sending", few,
 					len(flows), units.Bytes(held), units.Bytes(all)))
 		},

@@ -9,23 +9,23 @@ import (
 func slowerLink() Rule {
 	return Rule{
 		ID: "test-fills-link", Title: "A test ran at the full rate of a link", Needs: []string{"transfers"}, Severity: Info,
-		Because: "TCP gets 94% out of a link with frames of 1500 bytes, and 99% with frames of 9000, steadily. Where the host's " +
-			"own link is faster, one on the way is not.",
-		Confirm: "The speed of each port on the way: both hosts', the switches'.",
+		Because: "TCP reaches a steady 94% of the link rate with an MTU of 1500, and 99% with 9000. If the host's own link is " +
+			"faster, another link on the path is the bottleneck.",
+		Confirm: "One port on the path (hosts, switches) shows this speed.",
 		Check: func(in Input) []Finding {
 			for _, tr := range testedRates(in.Facts) {
 				link := tr.link()
 				if link < units.Gbit {
 					continue
 				}
-				found := one(tr.peer, tr.evidence, "%s over %.3g s, steadily: what a link of %s carries", rate(tr.rate), tr.seconds, link)
+				found := one(tr.peer, tr.evidence, "steady %s over %.3g s: the full rate of a %s link", rate(tr.rate), tr.seconds, link)
 				if n := slowestCard(in.Facts); n != nil && n.Speed > link+link/10 {
 					found[0].Evidence = append(found[0].Evidence, n.Shown["speed_bps"])
-					found[0].Summary += "; this host's own runs at " + n.Speed.String()
-					return with(Warning, do("look for the port or the cable on the way that runs at "+link.String(), found))
+					found[0].Summary += "; this host's own link runs at " + n.Speed.String()
+					return with(Warning, do("find the port or cable on the path that runs at "+link.String(), found))
 				}
-				return decisive(do("the network is not what is slow here: see the disks, the program and its protocol; for more, "+
-					"a faster link", found))
+				return decisive(do("use a faster link for more; otherwise check disks, the program and its protocol: the network is "+
+					"not the bottleneck here", found))
 			}
 			return nil
 		},

@@ -9,9 +9,9 @@ func socketsNearLimit() Rule {
 	return Rule{
 		ID: "sockets-near-limit", Title: "Sockets or orphaned connections are near their limit", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"freebsd:settings", "linux:settings", "linux:sockets"},
-		Because: "At the limit FreeBSD refuses new sockets, and Linux resets closed connections whose data was not " +
-			"delivered yet, from a quarter of the limit on if they seem stuck.",
-		Confirm: "The number at the time of the trouble is at the limit, or the kernel's log says so.",
+		Because: "At the limit FreeBSD refuses new sockets, and Linux resets closed connections with undelivered data (from a " +
+			"quarter of the limit, if they seem stuck).",
+		Confirm: "During the problem the number is at the limit, or the kernel log says so.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if f.System == "freebsd" {
@@ -21,7 +21,7 @@ func socketsNearLimit() Rule {
 					return nil
 				}
 				found := nearLimit("sockets", float64(used), float64(limit), src, src2)
-				return withFix(Fix{Setting: "kern.ipc.maxsockets", Formula: "twice the sockets at the busiest time"}, found)
+				return withFix(Fix{Setting: "kern.ipc.maxsockets", Formula: "twice the number of sockets at peak load"}, found)
 			}
 			orphans, ok := f.Counter("sockstat.TCP.orphan")
 			limit, src, ok2 := setting(f, "net.ipv4.tcp_max_orphans")
@@ -29,8 +29,8 @@ func socketsNearLimit() Rule {
 				return nil
 			}
 			found := nearLimit("orphaned connections", float64(orphans.Value), float64(limit), orphans.Source, src)
-			return withFix(Fix{Setting: "net.ipv4.tcp_max_orphans", Formula: "four times the orphans at the busiest time, " +
-				"64 KiB of memory each"}, found)
+			return withFix(Fix{Setting: "net.ipv4.tcp_max_orphans", Formula: "four times the number of orphans at peak load, 64 " +
+				"KiB of memory each"}, found)
 		},
 		Fires: freebsdExample("sysctl -a", "kern.ipc.numopensockets: 130944\nkern.ipc.maxsockets: 131072\n"),
 		Quiet: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 7 tw 4 alloc 17 mem 3\n", "sysctl -a",
@@ -47,5 +47,5 @@ func nearLimit(what string, used, limit float64, evidence ...facts.Source) []Fin
 	if used >= 0.98*limit {
 		s = Critical
 	}
-	return with(s, one(what, evidence, "%.0f of at most %.0f are in use", used, limit))
+	return with(s, one(what, evidence, "%.0f of %.0f are in use", used, limit))
 }

@@ -12,8 +12,8 @@ func softnetDropped() Rule {
 		ID: "softnet-dropped", Title: "Packets were dropped at a CPU's receive backlog", Systems: onLinux(),
 		Needs: []string{"softnet"}, Severity: Warning,
 		Settings: []string{"net.core.netdev_max_backlog"},
-		Because: "Steered packets (RPS) and those of virtual interfaces pass through a queue of netdev_max_backlog " +
-			"packets per CPU; when it is full, packets are dropped.",
+		Because: "RPS and virtual interfaces use a queue of netdev_max_backlog packets per CPU; when it is full, packets are " +
+			"dropped.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Processors {
 				if p.Softnet != nil && p.Softnet.Dropped.Value > 0 {

@@ -12,8 +12,8 @@ func softnetSqueezed() Rule {
 		ID: "softnet-squeezed", Title: "Receive processing often ran out of its budget", Systems: onLinux(),
 		Needs: []string{"softnet"}, Severity: Info,
 		Settings: []string{"net.core.netdev_budget", "net.core.netdev_budget_usecs"},
-		Because: "A receive run that uses up its budget of packets or time yields to other work; when that is " +
-			"frequent, latency grows and rings fill.",
+		Because: "A receive poll that uses up its budget of packets or time yields to other work; if this is frequent, " +
+			"latency grows and rings fill.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Processors {
 				s := p.Softnet
@@ -23,7 +23,7 @@ func softnetSqueezed() Rule {
 					continue
 				}
 				out = append(out, one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{s.Squeezed.Source},
-					"%s cut short for %d packets (third column)",
+					"out of budget %s for %d packets (third column, time_squeeze)",
 					happened(s.Squeezed), s.Processed.Value)...)
 			}
 			return out

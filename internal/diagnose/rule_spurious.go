@@ -7,10 +7,10 @@ import (
 // spurious finds retransmissions that were not needed.
 func spurious() Rule {
 	return Rule{
-		ID: "spurious-retransmits", Title: "Many retransmissions were not needed",
+		ID: "spurious-retransmits", Title: "Many retransmissions were spurious",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"counters", "linux:protocols"}, Severity: Info,
-		Because: "The peer had the segment already: reordering or a delay spike was taken for loss, and the " +
-			"window was reduced needlessly.",
+		Because: "The peer already had the segment: reordering or a delay spike was mistaken for loss, and the window was " +
+			"reduced needlessly.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, needless := total(f, "Tcp.RetransSegs"), f.Counters["TcpExt.TCPDSACKRecv"]

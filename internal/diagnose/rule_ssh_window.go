@@ -9,9 +9,9 @@ import (
 func sshWindow() Rule {
 	return Rule{
 		ID: "ssh-window", Title: "A copy over SSH is limited by SSH's own window", Needs: []string{"copies"}, Severity: Warning,
-		Because: "OpenSSH has at most 2 MiB of a channel in flight (CHAN_SES_WINDOW_DEFAULT in channels.h), whatever TCP's buffers " +
-			"hold: one window per round trip.",
-		Confirm: "iperf3 over the same path is faster, and two copies at once move twice as much.",
+		Because: "OpenSSH allows at most 2 MiB in flight per channel (CHAN_SES_WINDOW_DEFAULT in channels.h), whatever TCP's " +
+			"buffers allow: one window per round trip.",
+		Confirm: "iperf3 over the same path is faster, and two parallel copies are twice as fast in total.",
 		Check: func(in Input) []Finding {
 			const window, least, slow = 2 << 20, 0.6, 0.005 // bytes, the share that is reached, seconds
 			for _, c := range in.Facts.Copies {
@@ -19,7 +19,7 @@ func sshWindow() Rule {
 				if !known || p.Avg < slow || c.Rate*p.Avg < least*window || c.Rate*p.Avg > 1.15*window {
 					continue
 				}
-				return do("run several copies at once (one rsync per folder), or copy without SSH's window: an rsync daemon or HTTP "+
+				return do("run several copies in parallel (one rsync per folder), or avoid SSH's window: an rsync daemon or HTTP "+
 					"inside a VPN, or HPN-SSH at both ends", one(c.Program, []facts.Source{c.Source, p.Source},
 					"%s/s over a round trip of %.3g ms is %s in flight, and SSH's window is 2 MiB", units.Bytes(c.Rate), 1000*p.Avg,
 					units.Bytes(c.Rate*p.Avg)))

@@ -12,10 +12,9 @@ import (
 // synCookies finds SYN queues that overflowed.
 func synCookies() Rule {
 	return Rule{
-		ID: "syn-queue-overflow", Title: "The queue of half-open connections overflowed",
+		ID: "syn-queue-overflow", Title: "The SYN queue (half-open connections) overflowed",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"counters"}, Severity: Warning,
-		Because: "Connections that are answered with a cookie, or whose SYN is dropped, lose options or wait a " +
-			"second and more for a retry.",
+		Because: "Connections answered with a SYN cookie may lose TCP options; dropped SYNs are retried after a second or more.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			// FreeBSD computes a cookie for every answer: those sent are no sign
@@ -32,7 +31,7 @@ func synCookies() Rule {
 			s := graded(found[0], max(total(f, "Tcp.PassiveOpens"), total(f, "TcpExt.TW"))+total(f, "tcp.syncache_entry_added"),
 				Warning)
 			out := with(s, one("half-open connections", sources(found),
-				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
+				"the SYN queue overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
 			out[0].Fix = floodFixes(f)
 			return out
 		},
@@ -51,16 +50,17 @@ func dropsAlone(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), Warning),
-		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs, and nothing "+
-			"shows that an accept queue was full: %s", happened(drops)))
-	found[0].Fix = append(halfOpenFixes(f), Fix{Action: "look whether connections pile up in SYN-RECV (ss -tn state syn-recv)"})
+		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs, with no sign of a full "+
+			"accept queue: %s", happened(drops)))
+	found[0].Fix = append(halfOpenFixes(f), Fix{Action: "check whether connections pile up in SYN-RECV (ss -tn state " +
+		"syn-recv)"})
 	return found
 }
 
 // floodFixes are those of a host to which more connections are opened than it takes.
 func floodFixes(f *facts.Facts) []Fix {
 	return append(halfOpenFixes(f),
-		Fix{Action: "more arrivals than the host can accept may also be an attack: look at the sources of the SYNs"})
+		Fix{Action: "check the sources of the SYNs: this may also be an attack"})
 }
 
 // halfOpenFixes raise the limit of a listener's half-open connections. Linux bounds them by the listener's own backlog since
@@ -85,8 +85,8 @@ func backlogFixes(f *facts.Facts) []Fix {
 	setting := map[system.System]string{system.Linux: "net.core.somaxconn", system.FreeBSD: "kern.ipc.soacceptqueue"}[f.System]
 	limit, known := f.Integer(setting)
 	if programsBacklog(f) || known && limit >= ample {
-		return []Fix{{Action: fmt.Sprintf("raise the backlog that the program gives to listen(), in its configuration, and "+
+		return []Fix{{Action: fmt.Sprintf("raise the backlog that the program passes to listen(), in its configuration, and "+
 			"restart it (the kernel allows %d), or accept faster", limit)}}
 	}
-	return []Fix{{Setting: setting}, {Action: "raise the backlog that the program gives to listen(), or accept faster"}}
+	return []Fix{{Setting: setting}, {Action: "raise the backlog that the program passes to listen(), or accept faster"}}
 }

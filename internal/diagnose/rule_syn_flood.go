@@ -12,10 +12,9 @@ import (
 // synFlood finds the kernel's report of a SYN flood.
 func synFlood() Rule {
 	return Rule{
-		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(),
+		ID: "syn-flooding", Title: "The kernel reported a possible SYN flood on a port", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "The port's queue of half-open connections was full: an attack, or more clients " +
-			"than the backlog holds.",
+		Because: "The port's SYN queue was full: an attack, or more clients than the backlog holds.",
 		Check: func(in Input) []Finding {
 			m, ok := in.Facts.Message("possible syn flooding")
 			// The kernel's log is that of all namespaces, the counters are this one's.
@@ -44,7 +43,7 @@ func floodedPorts(f *facts.Facts, lines []facts.Source, n int) []Finding {
 		}
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(ports)), func(a, b string) int { return ports[a] - ports[b] })
-	said := "the kernel reported it in " + counted(n, "line")
+	said := "the kernel reported a possible SYN flood in " + counted(n, "line")
 	if len(ports) > 1 {
 		said += fmt.Sprintf(", %d of them for this port", ports[most])
 	}

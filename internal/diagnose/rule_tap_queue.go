@@ -12,10 +12,10 @@ import (
 // packet for which there was no room as dropped, before Linux 3.8 as an overrun).
 func tapQueue() Rule {
 	return Rule{
-		ID: "tap-queue-full", Title: "A virtual machine or VPN took its packets too late", Systems: onLinux(),
+		ID: "tap-queue-full", Title: "A virtual machine or VPN reads its packets too slowly", Systems: onLinux(),
 		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:txqueuelen"},
-		Because: "What a TAP or TUN device sends waits for the program behind it, a hypervisor or a VPN: the queue was full, " +
-			"since that program had too little processor time, or for a burst longer than the queue.",
+		Because: "Packets sent to a TAP or TUN device wait for the program behind it (hypervisor, VPN): the queue was full " +
+			"because that program got too little CPU time, or because of a burst longer than the queue.",
 		Confirm: "The counter grows while it is slow, and less so with a longer queue.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -32,8 +32,8 @@ func tapQueue() Rule {
 					strings.TrimPrefix(name, "link."), happened(c), ofSent(n, c)))...)
 			}
 			out = atMost(Warning, out) // what it carries is not known
-			return do("use vhost-net and several queues for the virtual machine's card, give it processor time, and lengthen the "+
-				"queue", out)
+			return do("use vhost-net and multiqueue for the virtual machine's card (libvirt: <driver name='vhost' queues='4'/>), "+
+				"give it more CPU time, and lengthen the queue", out)
 		},
 		Fires: linuxExample("ifconfig -a", tapExample(9000)),
 		Quiet: linuxExample("ifconfig -a", tapExample(9)),

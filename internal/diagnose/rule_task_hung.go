@@ -11,36 +11,37 @@ import (
 // and the network looks slow.
 func tasksHung() Rule {
 	return Rule{
-		ID: "task-hung", Title: "A program waits inside the kernel for minutes", Systems: onLinux(), Needs: []string{"messages"},
+		ID: "task-hung", Title: "A program is blocked in the kernel for minutes " +
+			"(hung task)", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "It waits for a disk, a file system or a lock, not for packets: what it serves stands still meanwhile, and " +
-			"its clients see a server that does not answer.",
-		Confirm: "The pauses have the times of these messages; iostat -x 1 shows disks that are busy or do not answer then.",
+		Because: "It waits for a disk, a file system or a lock, not for packets: what it serves stalls, and its clients see " +
+			"an unresponsive server.",
+		Confirm: "The stalls coincide with these messages; iostat -x 1 then shows busy or unresponsive disks.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, hungTask)
 			if n == 0 {
 				return nil
 			}
 			m := hungTask.FindStringSubmatch(lines[0].Text)
-			found := one(m[1], lines, "it was blocked for more than %s s, reported in %s", m[2], counted(n, "line"))
+			found := one(m[1], lines, "it was blocked for more than %s s (%s)", m[2], counted(n, "line"))
 			within := frames(in.Facts, "nfs_", "nfs4_", "rpc_wait", "cifs_", "smb2_", "ceph_")
 			switch {
 			case within != "" && !strings.HasPrefix(m[1], "nfsd"):
-				found[0].Because = "It waits for a network file system (" + within + " in its trace): the server does not answer, " +
+				found[0].Because = "It waits for a network file system (" + within + " in its trace): the server does not respond, " +
 					"or the path to it loses packets."
-				found[0].Confirm = "The log names the server (not responding); losses towards it (ss -ti) point at the path."
+				found[0].Confirm = "The log names the server (not responding); loss towards it (ss -ti) points at the path."
 				if _, n := matching(in.Facts, silentServer); n > 0 {
 					found = with(Info, found) // storage-server-silent says it
 				}
-				return do("see whether the server answers at that time, and its disks", found)
+				return do("check whether the server responds at that time, and its disks", found)
 			case strings.HasPrefix(m[1], "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
 			}
 			if fs := frames(in.Facts, "[zfs]", "[spl]", "[xfs]", "[btrfs]", "[ext4]", "[dm_mod]", "[md_mod]", "[ceph]", "[jbd2]", "[iscsi_target_mod]", "[target_core_mod]"); fs != "" {
 				found[0].Summary += "; its trace is in " + strings.Trim(fs, "[]")
 			}
-			return do("look at the functions of the trace behind the line: they name the file system or driver it waits in; see "+
-				"its disks (iostat -x 1, smartctl) and its memory", found)
+			return do("check the call trace after the message, which names the file system or driver; then its disks (iostat -x "+
+				"1, smartctl) and memory", found)
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] INFO: task nfsd:6108 blocked for more than 120 seconds.\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] nfsd: last server has exited, flushing export cache\n"),

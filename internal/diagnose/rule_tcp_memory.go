@@ -7,22 +7,23 @@ import (
 // tcpMemory finds TCP's memory near its limits.
 func tcpMemory() Rule {
 	return Rule{
-		ID: "tcp-memory", Title: "TCP's memory is under pressure", Systems: onLinux(),
+		ID: "tcp-memory", Title: "TCP is under memory pressure", Systems: onLinux(),
 		Needs: []string{"sockets|messages", "settings|messages"}, Severity: Critical,
 		Settings: []string{"net.ipv4.tcp_mem"},
-		Because:  "Above the pressure mark the kernel shrinks windows and stops growing buffers; above the limit it drops.",
+		Because: "Above the pressure threshold the kernel shrinks windows and stops growing buffers; above the limit it " +
+			"drops data.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			mem, ok := f.Triple("net.ipv4.tcp_mem")
 			used, has := f.Counter("sockstat.TCP.mem")
 			if ok && has && mem[1] > 0 && int64(used.Value) >= mem[1] {
 				return one("tcp", []facts.Source{used.Source, f.Settings["net.ipv4.tcp_mem"].Source},
-					"TCP uses %d pages, at or above the pressure mark of %d (limit %d)", used.Value, mem[1], mem[2])
+					"TCP uses %d pages, at or above the pressure threshold of %d (limit %d)", used.Value, mem[1], mem[2])
 			}
 			// The kernel's log is that of all namespaces, the counters are this one's.
 			_, counts := f.Counter("TcpExt.TCPAbortOnMemory")
 			if lines, n := logged(f, "tcp: out of memory"); n > 0 && !counts {
-				return one("tcp", lines, "the kernel reported that TCP was out of memory in %s", counted(n, "line"))
+				return one("tcp", lines, "the kernel reported that TCP was out of memory (%s)", counted(n, "line"))
 			}
 			found := counters(f, "TcpExt.TCPMemoryPressures", "TcpExt.TCPAbortOnMemory")
 			if len(found) == 0 {

@@ -7,7 +7,7 @@ import (
 
 // windowScalingOff finds window scaling switched off.
 func windowScalingOff() Rule {
-	r := switchedOff("window-scaling-off", "Window scaling is off", Critical,
+	r := switchedOff("window-scaling-off", "TCP window scaling is disabled", Critical,
 		map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 			"openbsd": "net.inet.tcp.rfc1323"})
 	r.Because = "Without the window scale option a connection carries at most 65,535 bytes per round trip (RFC 7323)."
@@ -16,19 +16,19 @@ func windowScalingOff() Rule {
 
 // sackOff finds selective acknowledgements switched off.
 func sackOff() Rule {
-	r := switchedOff("sack-off", "Selective acknowledgements are off", Warning,
+	r := switchedOff("sack-off", "TCP selective acknowledgements (SACK) are disabled", Warning,
 		map[system.System]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable",
 			"openbsd": "net.inet.tcp.sack"})
-	r.Because = "After a loss the sender cannot tell which segments arrived and repairs one per round trip (RFC 2018)."
+	r.Because = "After a loss the sender cannot tell which segments arrived, and repairs one per round trip (RFC 2018)."
 	return r
 }
 
 // timestampsOff finds timestamps switched off.
 func timestampsOff() Rule {
-	r := switchedOff("timestamps-off", "TCP timestamps are off", Warning,
+	r := switchedOff("timestamps-off", "TCP timestamps are disabled", Warning,
 		map[system.System]string{"linux": "net.ipv4.tcp_timestamps"})
-	r.Because = "Without timestamps round trips are measured less often, and wrapped sequence numbers at high " +
-		"rates are not detected (RFC 7323)."
+	r.Because = "Without timestamps the RTT is measured less often, and wrapped sequence numbers at high rates are not " +
+		"detected (RFC 7323)."
 	return r
 }
 

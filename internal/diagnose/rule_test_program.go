@@ -8,12 +8,12 @@ import (
 // testProgram finds a test of iperf3 that reached much less than one of iperf 2 on the same path.
 func testProgram() Rule {
 	return Rule{
-		ID: "test-program-limited", Title: "One test program reached less than another", Needs: []string{"transfers"},
+		ID: "test-program-limited", Title: "iperf3 itself limited a test", Needs: []string{"transfers"},
 		Severity: Info,
-		Because: "iperf3 before 3.16 serves all streams of a test with one thread, so one core is its limit; iperf 2 has a " +
-			"thread for each. The path carries what the faster one moved.",
-		Confirm: "top -H shows iperf3 at 100% of one core; several iperf3 at once, on ports of their own, or release 3.16 or " +
-			"later reach more.",
+		Because: "Before 3.16, iperf3 handles all streams of a test in one thread, so one core is its limit; iperf 2 uses a " +
+			"thread per stream. The path carries what the faster program moved.",
+		Confirm: "top -H shows iperf3 at 100% of one core; several iperf3 processes on different ports, or release 3.16 or " +
+			"later, reach more.",
 		Check: func(in Input) []Finding {
 			var older, newer facts.TransferEnd
 			for _, end := range in.Facts.TransferEnds {
@@ -29,8 +29,8 @@ func testProgram() Rule {
 			if newer.Rate < worth || float64(newer.Rate) > 0.7*float64(older.Rate) {
 				return nil
 			}
-			return decisive(do("test with iperf3 3.16 or later, or with several processes; the network is not the limit here",
-				one("iperf3", []facts.Source{newer.Source, older.Source}, "iperf3 moved %s, another program %s: iperf3 itself was "+
+			return decisive(do("test with iperf3 3.16 or later, or with several iperf3 processes; the network is not the limit here",
+				one("iperf3", []facts.Source{newer.Source, older.Source}, "iperf3 reached %s, another program %s: iperf3 itself was "+
 					"the limit", newer.Rate, older.Rate)))
 		},
 		Fires: linuxExample("iperf3", programExample("36.1")),

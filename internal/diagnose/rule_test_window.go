@@ -8,10 +8,10 @@ import (
 // testWindow finds tests that were given a small socket buffer, or less than they asked for.
 func testWindow() Rule {
 	return Rule{
-		ID: "window-of-test", Title: "The test itself was held back by its socket buffer", Needs: []string{"transfers"},
+		ID: "window-of-test", Title: "A test was limited by its own socket buffer", Needs: []string{"transfers"},
 		Severity: Warning,
-		Because: "A buffer that a program sets (iperf -w) is not tuned any longer: the connection never has more than this " +
-			"on the way, one buffer per round trip.",
+		Because: "A buffer size set by the program (iperf -w) disables autotuning: at most one buffer is transferred per " +
+			"round trip.",
 		Confirm: "Without -w the test is faster.",
 		Check: func(in Input) []Finding {
 			for _, w := range in.Facts.TestWindows {
@@ -24,10 +24,10 @@ func testWindow() Rule {
 					for _, name := range bufferLimits[string(in.Facts.System)] {
 						found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 					}
-					return do("leave -w away: the kernel then sizes the buffer itself, and further", found)
+					return do("omit -w: the kernel then autotunes the buffer beyond this size", found)
 				case w.Got > 0 && w.Got < small:
-					return do("leave -w away: the kernel then sizes the buffer itself", one("iperf", src, "it was given a buffer of "+
-						"%s (-w): over a round trip of 1 ms that is %s at most", units.Bytes(w.Got), rate(8000*float64(w.Got))))
+					return do("omit -w: the kernel then autotunes the buffer", one("iperf", src, "its buffer was set to %s "+
+						"(-w): with an RTT of 1 ms that is at most %s", units.Bytes(w.Got), rate(8000*float64(w.Got))))
 				}
 			}
 			return nil

@@ -14,10 +14,10 @@ func transmitStalled() Rule {
 	return Rule{
 		ID: "transmit-stalled", Title: "A transmit queue stalled", Systems: onFreeBSD(), Needs: []string{"settings"},
 		Severity: Warning,
-		Because: "Packets wait in the queue for descriptors: the card is slower than what is sent, or stopped giving " +
-			"descriptors back, and then nothing leaves it.",
-		Confirm: "sysctl again a few seconds later: the same state with the same cidx, and Opkts of " +
-			"netstat -i does not grow.",
+		Because: "Packets wait for descriptors: the card is slower than the traffic, or stopped returning descriptors, in " +
+			"which case nothing is sent.",
+		Confirm: "sysctl, repeated a few seconds later, shows the same state with the same cidx, and Opkts in netstat -i does " +
+			"not grow.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			nic := ""
@@ -30,8 +30,8 @@ func transmitStalled() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("ifconfig "+nic+" down and up restarts it; if it comes back, update the driver, and try it without "+
-				"TSO and with flow control off", one(nic, sample(evidence), "%s stalled",
+			return do("ifconfig "+nic+" down and up restarts it; if it recurs, update the driver, and try with TSO and flow "+
+				"control disabled", one(nic, sample(evidence), "%s stalled",
 				counted(len(evidence), "transmit queue")))
 		},
 		Fires: freebsdExample("sysctl -a", "dev.igc.1.iflib.txq0.ring_state: pidx_head: 0900 pidx_tail: 0900 cidx: 0902 "+

@@ -13,8 +13,7 @@ import (
 func transmitTimeout() Rule {
 	return Rule{
 		ID: "transmit-timeout", Title: "A network card hung and was reset", Needs: []string{"messages"}, Severity: Critical,
-		Because: "While a card is reset nothing is sent or received; driver, firmware, power saving of the slot or " +
-			"the hardware is at fault.",
+		Because: "While a card is reset, nothing is sent or received; driver, firmware, ASPM or the hardware is at fault.",
 		Check: func(in Input) []Finding {
 			if lines, n := logLines(in.Facts, saysHung); n > 0 {
 				return ofRealtek(in.Facts, hungCards(lines, n))
@@ -22,7 +21,7 @@ func transmitTimeout() Rule {
 			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
 				if lines, n := matching(in.Facts, form); n > 0 {
 					return do(hungAction(lines[0].Text), one(firstGroup(form, lines[0].Text), lines,
-						"the kernel reported a card that hung in %s", counted(n, "line")))
+						"the kernel reported a hung card (%s)", counted(n, "line")))
 				}
 			}
 			if found := resetCards(in.Facts); found != nil {
@@ -63,7 +62,7 @@ func hungCards(lines []facts.Source, n int) []Finding {
 	if other := firstGroup(hungCard, lines[len(lines)-1].Text); other != "" && other != card {
 		card += ", " + other
 	}
-	found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
+	found := one(card, lines, "the kernel reported a hung card (%s)", counted(n, "line"))
 	return do(hungAction(lines[0].Text), ofHypervisor(found))
 }
 
@@ -72,8 +71,8 @@ func hungCards(lines []facts.Source, n int) []Finding {
 func ofRealtek(f *facts.Facts, found []Finding) []Finding {
 	if f.System == system.FreeBSD && realtekHung.MatchString(found[0].Evidence[0].Text) {
 		found[0].Fix = []Fix{{Action: "install the vendor's driver: pkg install realtek-re-kmod (in OPNsense the plugin " +
-			"os-realtek-re), put these two lines into /boot/loader.conf and start anew; where it is in use " +
-			"already (kldstat), try its other version, realtek-re-kmod198"},
+			"os-realtek-re), put these two lines into /boot/loader.conf and reboot; if it is already loaded (kldstat), try the " +
+			"other version, realtek-re-kmod198"},
 			{File: "/boot/loader.conf", Line: `if_re_load="YES"`},
 			{File: "/boot/loader.conf", Line: `if_re_name="/boot/modules/if_re.ko"`}}
 	}
@@ -93,7 +92,7 @@ func resetCards(f *facts.Facts) []Finding {
 	if down, _ := logged(f, strings.ToLower(card), "nic link is down"); len(down) > 0 {
 		return nil
 	}
-	return with(Warning, do(hungAction(lines[0].Text), one(card, lines, "its driver reset the card, in %s", counted(n, "line"))))
+	return with(Warning, do(hungAction(lines[0].Text), one(card, lines, "its driver reset the card (%s)", counted(n, "line"))))
 }
 
 var resetCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-7] ([a-z][\w.-]*): Reset adapter$`)
@@ -106,14 +105,14 @@ func lateCompletions(in Input) []Finding {
 		return nil
 	}
 	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
-		"the card did not complete packets in time, in %s", counted(n, "line")))))
+		"the card did not complete packets in time (%s)", counted(n, "line")))))
 }
 
 // ofHypervisor explains a card that is no hardware of the host.
 func ofHypervisor(found []Finding) []Finding {
 	if ofVirtualMachine.MatchString(found[0].Evidence[0].Text) {
-		found[0].Because = "The hypervisor's card, or the processor that serves its queue, did not complete packets for " +
-			"seconds; while the driver resets the card nothing is sent or received."
+		found[0].Because = "The hypervisor's card, or the CPU that serves its queue, did not complete packets for seconds; " +
+			"while the driver resets the card, nothing is sent or received."
 	}
 	return found
 }
@@ -125,15 +124,15 @@ func crashedFirmware(in Input) []Finding {
 		return nil
 	}
 	m := firmwareCrash.FindStringSubmatch(lines[0].Text)
-	what, severity := "stopped and was started anew", Critical
+	what, severity := "crashed and was restarted", Critical
 	if strings.HasSuffix(m[0], ") timeout") {
-		what, severity = "did not answer its driver", Warning
+		what, severity = "did not respond to its driver", Warning
 	}
-	found := do("install another version of the driver and of its firmware (newer, or the one before the last update), and "+
-		"see whether it goes on with the card's power saving off: iw dev NAME set power_save off",
-		with(severity, one(m[1], lines, "the firmware of the card %s, in %s", what, counted(n, "line"))))
-	found[0].Because = "The radio carries nothing while its firmware is started anew, and stations have to join again; " +
-		"firmware, driver, power saving or the hardware is at fault, not a setting of the network."
+	found := do("install another version of the driver and its firmware (newer, or the one before the last update), and "+
+		"test with power saving off: iw dev NAME set power_save off",
+		with(severity, one(m[1], lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
+	found[0].Because = "The radio is down while its firmware restarts, and stations have to reassociate; firmware, driver, " +
+		"power saving or the hardware is at fault, not a network setting."
 	return found
 }
 
@@ -151,18 +150,18 @@ var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx tim
 func hungAction(line string) string {
 	switch {
 	case onUSB.MatchString(line):
-		return "use another port of the host without a hub, and a supply of enough current; keep the card's power saving off " +
-			"(usbcore.autosuspend=-1 in the kernel command line); update its driver and firmware"
+		return "use another USB port without a hub, and a sufficient power supply; disable USB autosuspend " +
+			"(usbcore.autosuspend=-1 on the kernel command line); update its driver and firmware"
 	case intelGigabit.MatchString(line):
-		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
-			"ethtool -K NAME tso off gso off), and ASPM for the slot"
+		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K NAME tso off " +
+			"gso off) and ASPM for the slot"
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; look in the same log for stuck processors (soft lockup) and lack of memory; where it " +
-			"stays so, move the virtual machine to another host (in a cloud: stop and start it)"
+		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it persists, move " +
+			"the virtual machine to another host (in a cloud: stop and start it)"
 	case notOnSlot.MatchString(line):
-		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
+		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
-	return "update the driver and the card's firmware; switch off ASPM for the slot"
+	return "update the driver and the card's firmware; disable ASPM for the slot"
 }
 
 // The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.

@@ -12,9 +12,9 @@ import (
 // tunnelMTU finds tunnels that send packets larger than the path takes.
 func tunnelMTU() Rule {
 	return Rule{
-		ID: "tunnel-mtu", Title: "A tunnel's packets do not fit into the path", Needs: []string{"messages|links|ifconfig"},
+		ID: "tunnel-mtu", Title: "A tunnel's packets exceed the path MTU", Needs: []string{"messages|links|ifconfig"},
 		Severity: Warning, Settings: []string{"link:mtu"},
-		Because: "What is larger than the path's MTU once the tunnel's headers are added is refused or fragmented: full " +
+		Because: "Packets that exceed the path MTU with the tunnel headers added are dropped or fragmented: full-sized " +
 			"segments are lost while small packets pass.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooLong)
@@ -22,13 +22,14 @@ func tunnelMTU() Rule {
 				return oversizedTunnels(in.Facts)
 			}
 			if mtu := told(lines[0].Text); mtu > 0 {
-				return do(fmt.Sprintf("OpenVPN from 2.6 on: mssfix %d mtu, before: mssfix %d; for what is no TCP the same with "+
-					"fragment, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path takes packets of %d bytes, and "+
-					"larger ones were sent (%s)", mtu, counted(n, "line")))
+				return do(fmt.Sprintf("OpenVPN 2.6 or later: mssfix %d mtu, earlier: mssfix %d; for non-TCP traffic also fragment "+
+					"with the same "+
+					"value, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path MTU is %d bytes, and larger packets "+
+					"were sent (%s)", mtu, counted(n, "line")))
 			}
-			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; WireGuard: MTU = "+
-				"1420 or less), or clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
-				1360)+")", one("tunnel", lines, "its log says so in %s", counted(n, "line")))
+			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360, and the same tun-mtu at both ends; WireGuard: MTU "+
+				"= 1420 or less), or clamp it on the forwarding router ("+clampedMSS(in.Facts.System,
+				1360)+")", one("tunnel", lines, "its log reports packets that are too large (%s)", counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 write UDPv4: Message too long (code=90)\n"),
 		Quiet: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 TLS: soft reset sec=3600/3600\n"),
@@ -50,8 +51,8 @@ func oversizedTunnels(f *facts.Facts) (out []Finding) {
 		if !tunnel || !n.Up || widest == nil || widest.MTU == 0 || n.MTU+added <= widest.MTU {
 			continue
 		}
-		found := one(n.Name, []facts.Source{n.Source, widest.Source}, "its MTU of %d and %d bytes of headers make packets of %d "+
-			"bytes, and %s carries %d", n.MTU, added, n.MTU+added, widest.Name, widest.MTU)
+		found := one(n.Name, []facts.Source{n.Source, widest.Source}, "its MTU of %d plus %d bytes of headers makes packets "+
+			"of %d bytes, but %s carries %d", n.MTU, added, n.MTU+added, widest.Name, widest.MTU)
 		mtu := widest.MTU - added
 		if added == wireguardHeaders {
 			mtu -= ipv6Longer // as its default is: the peer's address may become one of IPv6

@@ -9,10 +9,10 @@ import (
 // tunnelRelayed finds peers of Tailscale whose packets a relay carries.
 func tunnelRelayed() Rule {
 	return Rule{
-		ID: "tunnel-relayed", Title: "A tunnel's packets take the way over a relay",
+		ID: "tunnel-relayed", Title: "A tunnel goes through a relay",
 		Needs: []string{"tunnels"}, Severity: Warning,
-		Because: "Relays (DERP) carry packets over TCP, share their rate among all users and lengthen the round trip: " +
-			"a direct path between the two ends is much faster.",
+		Because: "Relays (DERP) carry packets over TCP, share their bandwidth among all users and add latency: a direct path " +
+			"between the two ends is much faster.",
 		Check: func(in Input) []Finding {
 			var evidence, blocked, hard []facts.Source
 			var peers []string
@@ -29,20 +29,19 @@ func tunnelRelayed() Rule {
 			}
 			switch {
 			case len(blocked) > 0:
-				return do("let UDP pass to the Internet, from port 41641 on too, or forward that port to this host",
-					one("tailscale", append(blocked[:1], sample(evidence)...), "no UDP passes to the Internet: peers behind "+
-						"other routers are reached over a relay alone"))
+				return do("allow outbound UDP to the Internet, including from port 41641, or forward that port to this host",
+					one("tailscale", append(blocked[:1], sample(evidence)...), "no UDP gets out to the Internet: peers behind NAT are "+
+						"reachable only through a relay"))
 			case len(peers) == 0 && len(hard) > 0:
-				found := decisive(with(Info, one("tailscale", hard[:1], "this router gives each destination another port (hard NAT): "+
-					"a peer behind another such router is reached over a relay alone")))
-				found[0].Confirm = "tailscale ping PEER answers \"via DERP\" only."
-				return do("forward UDP port 41641 to one of the ends, or allow its router UPnP, NAT-PMP or a port that does not "+
-					"change with the destination", found)
+				found := decisive(with(Info, one("tailscale", hard[:1], "this router uses a different NAT port per destination "+
+					"(hard NAT): peers behind another hard NAT are reachable only through a relay")))
+				found[0].Confirm = "tailscale ping PEER answers only \"via DERP\"."
+				return do("forward UDP port 41641 to one of the ends, or enable UPnP, NAT-PMP or static-port NAT on its router", found)
 			case len(peers) == 0:
 				return nil
 			}
-			return do("let one end be reached: forward UDP port 41641 to it, or allow its router UPnP or NAT-PMP; tailscale "+
-				"netcheck says what is in the way", one("tailscale", sample(evidence), "%s over the relay %s: %s",
+			return do("make one end reachable: forward UDP port 41641 to it, or enable UPnP or NAT-PMP on its router; tailscale "+
+				"netcheck shows what blocks it", one("tailscale", sample(evidence), "%s through the relay %s: %s",
 				counted(len(peers), "peer"), via, strings.Join(peers[:min(len(peers), 5)], ", ")))
 		},
 		Fires: linuxExample("tailscale status",

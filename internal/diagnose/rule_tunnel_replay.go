@@ -5,19 +5,18 @@ import "github.com/wirerate/wirerate/internal/regexp"
 // tunnelReplay finds packets of a tunnel that came too late or twice.
 func tunnelReplay() Rule {
 	return Rule{
-		ID: "tunnel-replay", Title: "A tunnel dropped packets that came out of order or twice", Needs: []string{"messages"},
+		ID: "tunnel-replay", Title: "A tunnel dropped reordered or duplicate packets", Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "OpenVPN drops a packet whose number it has seen, or that is more than 64 behind the newest: paths of " +
-			"several links, Wi-Fi and some mobile networks reorder or repeat packets. To TCP inside the tunnel it is a loss.",
-		Confirm: "The messages come at the times at which it is slow; with a larger window they become rare.",
+		Because: "OpenVPN drops packets that it has seen already or that are more than 64 behind the newest: multi-link " +
+			"paths, Wi-Fi and some mobile networks reorder or duplicate packets. TCP inside the tunnel sees this as loss.",
+		Confirm: "The messages coincide with the slowness; with a larger window they become rare.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, replayed)
 			if n == 0 {
 				return nil
 			}
-			found := do("widen the window at the end that logs it: replay-window 512 60; mute-replay-warnings hides the "+
-				"messages "+
-				"alone", one("openvpn", lines, "packets came out of order or twice, and were dropped (%s)", counted(n, "message")))
+			found := do("enlarge the window at the end that logs it: replay-window 512 60 (mute-replay-warnings only hides the "+
+				"messages)", one("openvpn", lines, "reordered or duplicate packets were dropped (%s)", counted(n, "message")))
 			if n < manyReplays {
 				found = with(Info, found)
 			}

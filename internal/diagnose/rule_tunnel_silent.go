@@ -11,11 +11,11 @@ import (
 // tunnelSilent finds peers of tunnels that do not answer.
 func tunnelSilent() Rule {
 	return Rule{
-		ID: "tunnel-silent", Title: "A tunnel's peer does not answer",
+		ID: "tunnel-silent", Title: "A tunnel's peer does not respond",
 		Needs: []string{"wireguard|messages"}, Severity: Warning,
-		Because: "What this end sends goes out and nothing comes back: the peer is off, its port is not open on the way, a key " +
-			"does not fit, or the path loses packets.",
-		Confirm: "tcpdump at the peer (udp port 51820 of WireGuard) shows whether they arrive.",
+		Because: "This end sends and nothing comes back: the peer is down, its port is blocked, a key does not match, or the " +
+			"path loses packets.",
+		Confirm: "tcpdump at the peer (WireGuard: udp port 51820) shows whether the packets arrive.",
 		Check: func(in Input) []Finding {
 			var silent []facts.Source
 			var names []string
@@ -26,7 +26,7 @@ func tunnelSilent() Rule {
 				}
 			}
 			if lines, n := matching(in.Facts, gaveUpPeer); len(silent) == 0 && n > 0 {
-				return do(openPort, one("wireguard", lines, "the handshake with %s was given up, in %s",
+				return do(openPort, one("wireguard", lines, "the handshake with %s timed out (%s)",
 					gaveUpPeer.FindStringSubmatch(lines[0].Text)[1], counted(n, "line")))
 			}
 			if len(silent) == 0 {
@@ -62,26 +62,27 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 		return nil
 	}
 	for _, t := range []struct{ program, said, action string }{
-		{"IKE", "the peer did not answer the key exchange", "let UDP ports 500 and 4500 pass at both ends and on the way, " +
-			"compare the addresses of both ends, and ping the peer meanwhile for loss"},
-		{"OpenVPN", "it gave up, since nothing came from the peer", "ping the peer meanwhile for loss; where a " +
-			"NAT or a firewall forgets idle connections, keepalive 10 60 at the server"},
-		{"WireGuard", "the peer did not answer the handshake", openPort},
-		{"QUIC", "nothing came back from the edge that cloudflared dials", "let UDP port 7844 out, or use TCP: cloudflared " +
-			"tunnel --protocol http2 run"},
-		{"PPPoE", "nobody answered the search for the provider's end (PADI)", "see that the port to the modem is up and the modem in " +
-			"sync, and that the VLAN is the provider's; after a session that was cut the provider may refuse a new one for minutes"},
-		{"LCP", "the provider's end took the session down", "see what stands right before it in the log: a loss of sync at the modem, a " +
-			"second session with the same name, or the daily cut of the provider"},
-		{"PPP", "the line was taken down, since its other end did not answer", "look at the modem's status and log for loss of " +
-			"signal; on a line that is full, lcp-echo-interval 10 and lcp-echo-failure 6 of pppd wait longer"},
+		{"IKE", "the peer did not respond to the key exchange", "allow UDP ports 500 and 4500 at both ends and on the path, " +
+			"compare the configured addresses of both ends, and ping the peer to check for loss"},
+		{"OpenVPN", "it timed out because nothing came from the peer", "ping the peer to check for loss; if a NAT or firewall " +
+			"drops idle connections, set keepalive 10 60 on the server"},
+		{"WireGuard", "the peer did not respond to the handshake", openPort},
+		{"QUIC", "the Cloudflare edge did not respond to cloudflared", "allow outbound UDP port 7844, or use TCP: " +
+			"cloudflared tunnel --protocol http2 run"},
+		{"PPPoE", "no PPPoE server of the ISP answered (PADI)", "check that the port to the modem is up, the " +
+			"modem is in sync, and the VLAN ID is the ISP's; after a broken session the ISP may refuse a new one for minutes"},
+		{"LCP", "the ISP terminated the session", "check the preceding log lines: a loss of sync at the modem, a " +
+			"second session with the same login, or the ISP's daily disconnect"},
+		{"PPP", "the session ended because the other end did not " +
+			"answer LCP echoes", "check the modem's status and log for loss of " +
+			"signal; on a saturated link, set lcp-echo-interval 10 and lcp-echo-failure 6 in pppd to tolerate more"},
 	} {
 		lines, n := logLines(f, func(line string) bool { return facts.LostPeer(line) == t.program })
 		if n > 0 {
-			found := decisive(do(t.action, with(repeated(n, 2), one(t.program, lines, "%s, in %s", t.said, counted(n, "line")))))
-			found[0].Confirm = "The lines come at the times at which nothing passes."
+			found := decisive(do(t.action, with(repeated(n, 2), one(t.program, lines, "%s (%s)", t.said, counted(n, "line")))))
+			found[0].Confirm = "The messages coincide with the outages."
 			if t.program == "LCP" {
-				found[0].Because = "This end was asked to end the session and did; nothing passes until a new one stands."
+				found[0].Because = "The other end asked to terminate the session; no traffic passes until a new one is up."
 			}
 			out = append(out, found...)
 		}

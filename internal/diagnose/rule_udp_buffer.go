@@ -17,11 +17,11 @@ import (
 // udpBuffer finds datagrams dropped because the socket's buffer was full.
 func udpBuffer() Rule {
 	return Rule{
-		ID: "udp-buffer", Title: "Datagrams were dropped for lack of receive buffer",
+		ID: "udp-buffer", Title: "UDP datagrams were dropped: receive buffer full",
 		Needs: []string{"linux:protocols|listeners|socket table|datagram table|messages",
 			"freebsd:counters|protocol rates|socket table|messages", "openbsd:counters|socket table|messages"},
 		Severity: Warning,
-		Because:  "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
+		Because:  "Datagrams are lost if the program reads too slowly or a burst is larger than its buffer.",
 		Confirm:  "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -36,18 +36,18 @@ func udpBuffer() Rule {
 			if all := total(f, "udp.datagram_received"); all > found[0].Value {
 				arrived = all - found[0].Value
 			}
-			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped for "+
-				"full socket buffers: %s", happened(found[0])))
+			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped because of full socket buffers: "+
+				"%s", happened(found[0])))
 			if f.System == "linux" {
-				out[0].Fix = []Fix{{Action: "find the program: ss -uanmp shows for each socket what it dropped (d in skmem) and its " +
-					"buffer (rb); where it asks for a size itself, rmem_max bounds that, else rmem_default is what it gets"},
+				out[0].Fix = []Fix{{Action: "find the program: ss -uanmp shows drops (d in skmem) and buffer size (rb) per socket; " +
+					"if it sets SO_RCVBUF, rmem_max is the limit, otherwise it gets rmem_default"},
 					{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 			} else {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
 			if share := lossShare(found[0], arrived); arrived > 0 && share > steadyExcess {
-				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s of what arrives, and "+
-					"no buffer makes up for that", percent(1-share))}}
+				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets only %s of what arrives, "+
+					"and no buffer makes up for that", percent(1-share))}}
 			}
 			if len(full) > 0 { // it is known which program
 				full[0].Evidence = append(full[0].Evidence, out[0].Evidence...)
@@ -72,8 +72,8 @@ func uncountedBuffers(f *facts.Facts) []Finding {
 	if c.Value <= f.Counters["Udp.InCsumErrors"].Value {
 		return nil
 	}
-	out := lost(c, total(f, "Udp.InDatagrams"), one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s. Full "+
-		"socket buffers are counted so, and bad checksums, which are rare", happened(c)))
+	out := lost(c, total(f, "Udp.InDatagrams"), one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s. "+
+		"This counts full socket buffers and, rarely, bad checksums", happened(c)))
 	out[0].Confirm = "nstat -az shows how many of them are UdpRcvbufErrors."
 	out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 	return out
@@ -109,7 +109,7 @@ func fullSockets(f *facts.Facts) []Finding {
 	if len(evidence) == 0 {
 		return nil
 	}
-	program := "the program that holds it"
+	program := "the program that owns it"
 	if worst.Program != "" {
 		program = worst.Program
 	}
@@ -117,8 +117,8 @@ func fullSockets(f *facts.Facts) []Finding {
 		evidence = append(sample(evidence), f.Settings[map[bool]string{true: "net.core.rmem_default",
 			false: "net.inet.udp.recvspace"}[f.System == "linux"]].Source)
 	}
-	return do("see why "+program+" does not read: a larger buffer only delays the loss", one("udp "+worst.Local, evidence,
-		"%s wait unread: the buffer is full and what else arrives is dropped", units.Bytes(worst.Unread)))
+	return do("find out why "+program+" does not read: a larger buffer only delays the loss", one("udp "+worst.Local, evidence,
+		"%s are unread: the buffer is full and further datagrams are dropped", units.Bytes(worst.Unread)))
 }
 
 // droppingSockets finds sockets that count what they had no room for, the one with the most first.
@@ -127,14 +127,14 @@ func droppingSockets(f *facts.Facts) (out []Finding) {
 	c := facts.Counter{Value: worst.Drops, Source: worst.Source}
 	waiting := ""
 	if worst.Unread > 0 {
-		waiting = fmt.Sprintf("; %s wait unread now", units.Bytes(worst.Unread))
+		waiting = fmt.Sprintf("; %s are unread now", units.Bytes(worst.Unread))
 	}
 	out = lost(c, 0, one("udp "+worst.Local, []facts.Source{worst.Source},
-		"%d datagrams dropped for its full buffer since it was opened%s", worst.Drops, waiting))
+		"%d datagrams dropped because of its full buffer since it was opened%s", worst.Drops, waiting))
 	if worst.Program != "" {
 		out[0].Summary += " (" + worst.Program + ")"
 	}
-	out[0].Fix = []Fix{{Action: "let the program that holds " + worst.Local + " read faster, or ask for a larger buffer " +
+	out[0].Fix = []Fix{{Action: "make the program that owns " + worst.Local + " read faster, or ask for a larger buffer " +
 		"(SO_RCVBUF) up to:"}, {Setting: "net.core.rmem_max"}}
 	return out
 }
@@ -164,8 +164,8 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		if m[8] != "" { // the BSDs grant all of it or nothing
 			found[0].Summary = fmt.Sprintf("a program asked for a buffer of %s and was refused", units.Bytes(size))
 		}
-		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
-			"than the buffer is lost, and the transfer slows down."
+		found[0].Because = "The kernel has no flow control for UDP (QUIC): a burst larger than the buffer is lost, and the " +
+			"transfer slows down."
 		needed := size * unit
 		switch f.System {
 		case system.OpenBSD:
@@ -176,7 +176,7 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		}
 		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", needed)}}
 		if now, known := f.Integer(setting); known && float64(now) >= needed {
-			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is %d now, and it asks once, at its start",
+			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is %d now, and it sets the buffer only at start",
 				setting, now)}}
 		}
 		return found
@@ -191,12 +191,12 @@ func refusedUnsized(f *facts.Facts) []Finding {
 		return nil
 	}
 	const setting = "kern.ipc.maxsockbuf"
-	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer that it "+
+	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer size it "+
 		"asked for (%s)", counted(n, "message"))
-	found[0].Because = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default " +
-		"size, or ends."
+	found[0].Because = "The kernel grants the requested size or nothing; the program continues with the default size, or " +
+		"exits."
 	found[0].Confirm = ""
-	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
+	found[0].Fix = []Fix{{Action: "configure the program to request less, or raise the limit to 9/8 of its request:"},
 		{Setting: setting}}
 	if f.System == system.OpenBSD {
 		found[0].Fix = []Fix{{Action: smallerBuffer}}
@@ -208,7 +208,7 @@ func refusedUnsized(f *facts.Facts) []Finding {
 // 2048 bytes counts with an mbuf of 256 (sb_max_adj in sys/kern/uipc_sockbuf.c).
 const mbufOverhead = 2304.0 / 2048
 
-const smallerBuffer = "let the program ask for less: OpenBSD has no setting for its limit (SB_MAX in sys/socketvar.h)"
+const smallerBuffer = "configure the program to request less: OpenBSD's limit is fixed (SB_MAX in sys/socketvar.h)"
 
 // unsizedRefusal is ENOBUFS of setsockopt(2), as programs say it.
 var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +

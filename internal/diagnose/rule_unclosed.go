@@ -11,8 +11,8 @@ func unclosed() Rule {
 	return Rule{
 		ID: "unclosed-connections", Title: "A program does not close connections that its peers closed",
 		Needs: []string{"linux:flows|socket table", "freebsd:socket table", "openbsd:socket table"}, Severity: Warning,
-		Because: "The peer is done and the program has not noticed: it is stuck, or it leaks descriptors until it can open " +
-			"no more. No setting of the network ends this state, CLOSE-WAIT has no timeout.",
+		Because: "The peer has closed, but the program has not: it is stuck, or it leaks descriptors until it can open no " +
+			"more. CLOSE-WAIT has no timeout, so no network setting ends it.",
 		Confirm: "The same connections are still in CLOSE-WAIT a minute later (ss -tnp state close-wait, sockstat).",
 		Check: func(in Input) []Finding {
 			const many, unreadMany = 100, 5
@@ -25,7 +25,7 @@ func unclosed() Rule {
 				found = one("tcp", sources([]facts.Counter{unread}), "%s in CLOSE-WAIT, %d of them with data that "+
 					"the program has not read", counted(int(all.Value), "connection"), unread.Value)
 			}
-			return do("find the program that holds them and what it waits for: a thread or worker that is blocked, or a "+
+			return do("find the program (ss -tnp state close-wait) and what it waits for: a blocked thread or worker, or a "+
 				"descriptor that is never closed", found)
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+

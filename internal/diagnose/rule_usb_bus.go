@@ -14,14 +14,13 @@ func usbBus() Rule {
 	return Rule{
 		ID: "usb-bus-slow", Title: "A network card's USB connection is slower than its link", Systems: onLinux(),
 		Needs: []string{"usb"}, Severity: Warning,
-		Because: "USB 2 carries 480 Mbit/s less its own costs, about 300 Mbit/s of TCP: the chips of this " +
-			"driver are made for USB 3.",
-		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool), and a test does not pass 350 Mbit/s.",
+		Because: "USB 2 carries 480 Mbit/s minus overhead, about 300 Mbit/s of TCP; this driver's chips are made for USB 3.",
+		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool), and a test does not exceed 350 Mbit/s.",
 		Check: func(in Input) []Finding {
 			for _, d := range in.Facts.USBDevices {
 				if (slices.Contains([]string{"r8152", "ax88179_178a", "aqc111"}, d.Driver) || gigabitUSB.MatchString(d.Name)) &&
 					d.Rate > 0 && d.Rate < units.Gbit {
-					return do("plug it into a port of USB 3 (blue, or marked SS), without a hub or extension that carries only USB 2",
+					return do("plug it into a USB 3 port (blue, or marked SS), without a USB 2 hub or extension",
 						one(cmp.Or(d.Driver, d.Name), []facts.Source{d.Source}, "connected at %s", d.Rate))
 				}
 			}

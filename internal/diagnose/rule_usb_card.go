@@ -8,19 +8,19 @@ import (
 // usbErrors finds network cards on USB whose transfers fail.
 func usbErrors() Rule {
 	return Rule{
-		ID: "usb-card-errors", Title: "A network card on USB loses transfers", Systems: onLinux(), Needs: []string{"messages"},
+		ID: "usb-card-errors", Title: "A USB network card has failed transfers", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "The bus damages or refuses what is sent to the card (-71 and -84 are errors of its protocol, -75 and " +
-			"-110 of its length and time): the packets in it are lost, and the card may stop until it is reset.",
+		Because: "USB transfers fail (-71 and -84: protocol errors, -75: overflow, -110: timeout): the packets in them are " +
+			"lost, and the card may hang until it is reset.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, usbFailure)
 			if n == 0 {
 				return leftBus(in.Facts)
 			}
 			card := firstGroup(usbFailure, lines[0].Text)
-			return do("use another port and cable, without a hub, and no USB 3 device beside it; if that does not help, a "+
-				"newer firmware and driver of the card, or a card on PCI Express",
-				one(card, lines, "the kernel reported failed transfers of %s in %s", card, counted(n, "line")))
+			return do("use another port and cable, without a hub and away from other USB 3 devices; otherwise update the card's "+
+				"firmware and driver, or use a PCI Express card",
+				one(card, lines, "the kernel reported failed transfers of %s (%s)", card, counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "[ 307.1] r8152 2-1:1.0 eth2: Tx status -71\n"),
 		Quiet: linuxExample("dmesg", "[ 307.1] r8152 2-1:1.0 eth2: Tx status -108\n"),
@@ -45,9 +45,10 @@ func leftBus(f *facts.Facts) []Finding {
 		return nil
 	}
 	card := firstGroup(usbGone, lines[0].Text)
-	found := with(repeated(n, 3), one(card, lines, "the card of the driver %s left the bus, in %s", card, counted(n, "line")))
-	found[0].Because = "Where nobody pulled it out, the card was reset or had too little power, or the contact is bad; it carries " +
-		"nothing until it is set up again."
-	return do("use another port without a hub, and a supply of enough current; keep the card's power saving off "+
-		"(usbcore.autosuspend=-1 in the kernel command line)", found)
+	found := with(repeated(n, 3), one(card, lines, "the card with driver %s disconnected from the "+
+		"bus (%s)", card, counted(n, "line")))
+	found[0].Because = "Unless it was unplugged, the card was reset, had too little power, or has a bad contact; it " +
+		"carries nothing until it is reinitialised."
+	return do("use another USB port without a hub, and a sufficient power supply; disable USB autosuspend "+
+		"(usbcore.autosuspend=-1 on the kernel command line)", found)
 }

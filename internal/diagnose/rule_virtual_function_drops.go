@@ -18,9 +18,9 @@ func virtualFunctionDrops() Rule {
 	return Rule{
 		ID: "virtual-function-drops", Title: "A card dropped packets of a virtual function", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"statistics *|links|messages"},
-		Because: "The guest or program that owns the virtual function does not empty its receive ring fast enough: the host " +
-			"cannot help it.",
-		Confirm: "In the guest, the card's counters of packets without a descriptor grow.",
+		Because: "The guest or program that owns the virtual function does not drain its receive ring fast enough; the host " +
+			"cannot fix that.",
+		Confirm: "In the guest, the card's no-descriptor counters grow.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -35,8 +35,8 @@ func virtualFunctionDrops() Rule {
 					if carried > 0 {
 						found[0].Summary += ", " + percent(lossShare(c, carried)) + " of its packets"
 					}
-					of = append(of, do("in the guest: a larger receive ring (ethtool -G), more queues, and processors that are "+
-						"not shared", found)...)
+					of = append(of, do("in the guest, enlarge the receive ring (ethtool -G NAME rx 4096), use more queues (ethtool -L "+
+						"NAME combined N), and give it dedicated CPUs", found)...)
 				}
 				slices.SortFunc(of, func(a, b Finding) int { return cmp.Compare(a.Subject, b.Subject) })
 				out = append(out, of...)
@@ -52,23 +52,23 @@ func virtualFunctionDrops() Rule {
 // (ixgbe_main.c, igb_main.c), or as descriptors that no driver should make (i40e_main.c, ice_main.c).
 func refusedFunctions(f *facts.Facts) (out []Finding) {
 	if lines, n := matching(f, spoofed); n > 0 {
-		found := do("where the guest bridges or forwards, allow it other addresses (ip link set NAME vf N spoofchk off trust on); "+
-			"else find the guest that sends with an address that is not its own", one(cardOf(lines...), lines,
-			"packets of virtual functions with a false source address were dropped, in %s", counted(n, "line")))
-		found[0].Because = "A card with spoof checking sends nothing of a virtual function whose source address is not the one " +
-			"that the host gave it."
+		found := do("if the guest bridges or forwards, allow other MAC addresses (ip link set NAME vf N spoofchk off trust "+
+			"on); otherwise find the guest that sends with a foreign address", one(cardOf(lines...), lines,
+			"spoofed packets of virtual functions were dropped (%s)", counted(n, "line")))
+		found[0].Because = "With spoof checking, the card drops packets of a virtual function whose source MAC address is not " +
+			"the one assigned by the host."
 		out = append(out, found...)
 	}
 	if lines, n := matching(f, malicious); n > 0 {
-		found := do("update the driver in the guest and the card's driver and firmware on the host; look whether the guest sends "+
-			"frames larger than the function's MTU", one(cardOf(lines...), lines,
-			"the card stopped a queue for descriptors that it does not accept, in %s", counted(n, "line")))
-		found[0].Because = "The card takes such descriptors for an attack: the queue stands still until the function is reset, " +
-			"and what waits in it is lost."
+		found := do("update the driver in the guest, and the card's driver and firmware on the host; check whether the guest "+
+			"sends frames larger than the function's MTU", one(cardOf(lines...), lines,
+			"the card stopped a queue because of malicious or invalid descriptors (%s)", counted(n, "line")))
+		found[0].Because = "The card treats invalid descriptors as an attack: the queue is stopped until the function is " +
+			"reset, and its packets are lost."
 		out = append(out, found...)
 	}
 	for i := range out {
-		out[i].Confirm = "The messages come at the times at which the guest loses packets."
+		out[i].Confirm = "The messages coincide with packet loss in the guest."
 	}
 	return out
 }

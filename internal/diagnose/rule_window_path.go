@@ -16,8 +16,8 @@ func windowBelowPath() Rule {
 	return Rule{
 		ID: "window-below-path", Title: "A connection's window cannot fill this path", Needs: []string{"settings|transfers"},
 		Severity: Warning,
-		Because: "A sender transfers at most one window per round trip: a window below the bandwidth-delay product " +
-			"bounds one connection, whatever the link.",
+		Because: "A sender transfers at most one window per round trip: a window below the bandwidth-delay product limits a " +
+			"connection, whatever the link rate.",
 		Confirm: "Several connections together are faster than one.",
 		Check: func(in Input) (out []Finding) {
 			f := in.Facts
@@ -43,13 +43,13 @@ func windowBelowPath() Rule {
 				fix := Fix{Setting: plainSetting(name)}
 				if f.System == "openbsd" { // a constant of the kernel
 					src = f.Line("uname -a", 1)
-					fix = Fix{Action: "nothing on this system raises it: use several connections"}
+					fix = Fix{Action: "use several parallel connections: no setting on this system raises it"}
 				}
 				if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
 					continue
 				}
-				found := one(plainSetting(name), []facts.Source{src}, "one connection %s at most %s over %s, and the "+
-					"link carries %s: %s",
+				found := one(plainSetting(name), []facts.Source{src}, "one connection %s at most %s over %s, but the link carries "+
+					"%s: %s",
 					end.what, units.Rate(end.ceiling.Value), units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
 				found[0].Fix = []Fix{fix}
 				if in.PathFrom != "" {
@@ -83,12 +83,12 @@ func steadyWindows(f *facts.Facts) []Finding {
 			continue
 		}
 		found := one(cmp.Or(tr.Peer, p.Peer), []facts.Source{tr.SteadySource, p.Source},
-			"a window of %s that stands still, over a round trip of %.3g ms, is %s: the test moved %s and lost nothing",
+			"a constant window of %s with an RTT of %.3g ms allows %s: the test reached %s without loss",
 			units.Bytes(tr.Window), 1000*p.Avg, rate(8*tr.Window/p.Avg), rate(got))
 		for _, name := range windowSettings[f.System] {
 			found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 		}
-		return do("the same buffer at the other end, which may be the smaller one; and no fixed window in the program "+
+		return do("set the same buffer at the other end, which may have the smaller one; do not fix the window in the program "+
 			"(iperf3 -w)", found)
 	}
 	return nil
@@ -119,10 +119,10 @@ func measuredWindows(f *facts.Facts) []Finding {
 		if !c.Known || src.Text == "" || float64(test.Rate) < 0.75*c.Value || float64(test.Rate) > 1.1*c.Value {
 			continue
 		}
-		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test moved %s, and %s: %s",
+		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test reached %s, and %s: %s",
 			test.Rate, c.Because, rate(c.Value))
 		found[0].Fix = []Fix{{Setting: plainSetting(name)}}
-		return do("the same at the other end", found)
+		return do("set the same at the other end", found)
 	}
 	return nil
 }

@@ -22,12 +22,11 @@ const (
 // wirelessSlow finds wireless links at low rates, with a weak signal, or with many retries.
 func wirelessSlow() Rule {
 	return Rule{
-		ID: "wireless-slow", Title: "A wireless link runs far below what it could", Severity: Warning,
-		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "A frame at a low rate, or one that is sent again, takes the time of many fast ones on a channel that all " +
-			"stations share.",
-		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: on an idle link the " +
-			"rate is that of the last small frame.",
+		ID: "wireless-slow", Title: "A wireless link runs far below its capability", Severity: Warning,
+		Needs:   []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Because: "A low-rate or retransmitted frame takes the airtime of many fast ones on a channel that all stations share.",
+		Confirm: "iw dev NAME link (BSD: ifconfig) shows the same during a transfer; on an idle link it shows the rate of the " +
+			"last small frame.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Stations {
 				out = append(out, slowStation(in.Facts, &in.Facts.Stations[i])...)
@@ -37,9 +36,8 @@ func wirelessSlow() Rule {
 			}
 			out = append(append(out, slowRadios(in.Facts)...), busyAir(in.Facts)...)
 			if lines, n := matching(in.Facts, lostBeacons); n >= 3 && len(out) == 0 {
-				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the "+
-					"signal (iw dev NAME link)",
-					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
+				return do("disable power saving (iw dev NAME set power_save off); check the signal (iw dev NAME link)",
+					one("wireless", lines, "beacons of the access point were lost (%s)", counted(n, "message")))
 			}
 			if found := oldRates(in.Facts); found != nil && len(out) == 0 {
 				return found
@@ -48,14 +46,14 @@ func wirelessSlow() Rule {
 				return found
 			}
 			if lines, n := matching(in.Facts, notHandedOver); n > 0 && len(out) == 0 {
-				return do("update the driver and the card's firmware; until then wifi down and wifi up, or a reboot, frees the queue",
-					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not hand frames to the card (%s)",
+				return do("update the driver and the card's firmware; until then, wifi down && wifi up, or a reboot, clears the queue",
+					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not pass frames to the card (%s)",
 						counted(n, "message")))
 			}
 			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
-				found := do("look at the signal of that station (iw dev NAME station dump) and at the channel; where only stations "+
-					"leave the range, nothing is to be done",
-					one("wireless", lines, "the access point gave up stations that did not acknowledge (%s)", counted(n, "message")))
+				found := do("check the station's signal (iw dev NAME station dump) and the channel; if stations merely leave the "+
+					"range, nothing needs fixing",
+					one("wireless", lines, "the access point disconnected stations that did not acknowledge (%s)", counted(n, "message")))
 				if n < 3 {
 					return with(Info, found)
 				}
@@ -88,10 +86,10 @@ func oldRates(f *facts.Facts) []Finding {
 		return nil
 	}
 	m := withoutHT.FindStringSubmatch(lines[0].Text)
-	found := one(m[1], lines, "it is held at the rates of 802.11a and g, 54 Mbit/s at most, %s", m[2])
-	found[0].Because = "802.11n and what came after it are allowed with WMM, and with CCMP (AES) or GCMP alone."
+	found := one(m[1], lines, "it is limited to 802.11a/g rates, at most 54 Mbit/s, %s", m[2])
+	found[0].Because = "802.11n and later require WMM, and CCMP (AES) or GCMP only."
 	found[0].Confirm = "iw dev NAME link shows no MCS in its bit rates."
-	return do("set the access point to WPA2 or WPA3 with CCMP (AES) alone, neither TKIP nor WEP, and switch WMM on there", found)
+	return do("set the access point to WPA2 or WPA3 with CCMP (AES) only, without TKIP or WEP, and enable WMM", found)
 }
 
 // What rt2x00 (rt2x00queue.c, rt2800lib.c, rt2800mmio.c) and ath9k (mac.c) say of frames: those that were lost, and those whose end it missed.
@@ -103,11 +101,12 @@ var (
 
 // lostFrames finds a driver that loses frames, or what became of them.
 func lostFrames(f *facts.Facts) []Finding {
-	const action = "update the kernel, which holds the driver; until then wifi down and wifi up, or a reboot, starts its queues anew"
+	const action = "update the kernel, which contains the driver; until then, wifi down && wifi up, or a reboot, restarts " +
+		"its queues"
 	if lines, n := matching(f, framesLost); n > 0 {
 		found := with(repeated(n, 3), one(firstGroup(framesLost, lines[0].Text), lines,
-			"its driver dropped frames, or the card did not answer it (%s)", counted(n, "message")))
-		found[0].Because = "What waits in the card's queues is lost, and while the driver starts it anew nothing is sent or received."
+			"its driver dropped frames, or the card did not respond (%s)", counted(n, "message")))
+		found[0].Because = "Frames in the card's queues are lost, and nothing is sent or received while the driver restarts it."
 		return do(action, found)
 	}
 	lines, n := matching(f, framesUnknown)
@@ -115,9 +114,9 @@ func lostFrames(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := with(Info, one(framesUnknown.FindStringSubmatch(lines[0].Text)[1], lines,
-		"its driver was told of frames that it no longer knew (%s)", counted(n, "message")))
-	found[0].Because = "The card reports late what became of a frame, after the driver gave it up: the rate that the driver chooses " +
-		"may be too low. Single ones are harmless."
+		"its driver got late status reports for unknown frames (%s)", counted(n, "message")))
+	found[0].Because = "The card reports the status of a frame after the driver has given up on it: the driver may choose " +
+		"too low a rate. Single reports are harmless."
 	return do(action, found)
 }
 
@@ -135,37 +134,37 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 	var found []Finding
 	switch {
 	case s.Receive > 0 && s.Receive <= slowAir && (s.Coded || weak):
-		found = one(s.Interface, append(evidence, s.Shown["receive_bps"]), "it receives at %s%s", s.Receive, at)
+		found = one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the receive rate is %s%s", s.Receive, at)
 	case s.Send > 0 && s.Send <= slowAir && (s.Sent >= enoughAir || s.Sent == 0):
-		found = one(s.Interface, append(evidence, s.Shown["send_bps"]), "it sends at %s%s", s.Send, at)
+		found = one(s.Interface, append(evidence, s.Shown["send_bps"]), "the transmit rate is %s%s", s.Send, at)
 	case s.Sent >= enoughAir && float64(s.Failed) >= manyFailed*float64(s.Sent):
 		found = one(s.Interface, append(evidence, s.Shown["tx failed"], s.Shown["tx packets"]),
-			"%.2g%% of %d frames were given up%s", 100*float64(s.Failed)/float64(s.Sent), s.Sent, at)
+			"%.2g%% of %d frames failed after all retries%s", 100*float64(s.Failed)/float64(s.Sent), s.Sent, at)
 	case s.Sent >= enoughAir && float64(s.Retries) >= manyRetries*float64(s.Sent):
 		found = one(s.Interface, append(evidence, s.Shown["tx retries"], s.Shown["tx packets"]),
-			"%d frames were sent %d times again%s", s.Sent, s.Retries, at)
+			"%d frames needed %d retries%s", s.Sent, s.Retries, at)
 	case weak:
 		found = one(s.Interface, evidence, "the signal is %g dBm", s.Signal)
 	case heldAtG(s):
 		found = with(Info, one(s.Interface, append(evidence, s.Shown["send_bps"], s.Shown["receive_bps"]),
-			"both directions are at %s, the most that 802.11a and g have%s", s.Send, at))
-		return do("see whether the station knows 802.11n at all; then set the access point to it (OpenWrt: option htmode 'HT20'), "+
-			"to CCMP (AES) instead of TKIP or WEP, and to WMM (option wmm '1')", found)
+			"both directions are at %s, the maximum of 802.11a/g%s", s.Send, at))
+		return do("check that the station supports 802.11n; then enable it on the access point (OpenWrt: option htmode "+
+			"'HT20'), with CCMP (AES) instead of TKIP or WEP, and WMM (option wmm '1')", found)
 	case s.Receive > 0 && s.Receive <= units.Mbit && s.Received >= enoughAir:
-		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame came at %s%s",
+		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame was received at %s%s",
 			s.Receive, at))
 	default:
 		return nil
 	}
 	if weak {
-		return do("bring the two ends closer together, turn their antennas, or use the 2.4 GHz band", found)
+		return do("move the two ends closer together, realign the antennas, or use the 2.4 GHz band", found)
 	}
 	if f.WirelessPowerSave.Value == "on" {
 		found[0].Summary += "; power saving is on"
 		found[0].Evidence = append(found[0].Evidence, f.WirelessPowerSave.Source)
 	}
 	if s.Client && f.WirelessPowerSave.Value != "off" {
-		found = do("switch power saving off: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
+		found = do("disable power saving: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
 	}
 	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and firmware", found)
 }
@@ -186,13 +185,14 @@ func busyAir(f *facts.Facts) []Finding {
 			continue
 		}
 		share := 100 * float64(c.Busy-c.Sent) / float64(c.Active)
-		found := one(c.Interface, []facts.Source{c.Source}, "its channel is busy for %.0f%% of the time with what others send", share)
+		found := one(c.Interface, []facts.Source{c.Source}, "its channel is busy %.0f%% of the time with other "+
+			"transmitters", share)
 		if !c.SaysSent {
-			found = decisive(with(Info, one(c.Interface, []facts.Source{c.Source}, "its channel is busy for %.0f%% of the time, "+
-				"with what it sends itself, which its driver does not tell apart", share)))
+			found = decisive(with(Info, one(c.Interface, []facts.Source{c.Source}, "its channel is busy %.0f%% of the time, "+
+				"including its own transmissions (its driver does not separate them)", share)))
 		}
-		found[0].Confirm = "With its own stations silent the busy time still grows nearly as fast as the active time."
-		return do("take another channel with less of it (iw dev "+c.Interface+" survey dump shows them all), or the 5 or 6 GHz band",
+		found[0].Confirm = "With its own stations idle, the busy time still grows nearly as fast as the active time."
+		return do("use a less busy channel (iw dev "+c.Interface+" survey dump lists them), or the 5 or 6 GHz band",
 			found)
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 // zoneFailures finds FreeBSD's object zones that could not give.
 func zoneFailures() Rule {
 	return Rule{
-		ID: "zone-failures", Title: "A kernel zone of the network ran out", Systems: onBSD(),
+		ID: "zone-failures", Title: "A network memory zone (UMA or pool) was exhausted", Systems: onBSD(),
 		Needs: []string{"freebsd:zones", "openbsd:pools"}, Severity: Warning,
-		Because: "A connection, state or packet that gets no object from its zone is refused or dropped.",
+		Because: "Connections, states or packets that get no object from their zone are refused or dropped.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Memories {
 				name, zone := strings.CutPrefix(p.Name, "zone ")
@@ -26,21 +26,21 @@ func zoneFailures() Rule {
 				if strings.HasPrefix(lower, "pfstate") && len(counters(in.Facts, "pf.memory")) > 0 {
 					continue // the same refusals, which pf-states-near-full names with their limit
 				}
-				action, limit := "raise the limit of the zone", fmt.Sprintf(", limit %d", p.Limit)
+				action, limit := "raise the zone's limit", fmt.Sprintf(", limit %d", p.Limit)
 				switch {
 				case in.Facts.System == "openbsd" && strings.HasPrefix(lower, "pf"):
 					action, limit = "compare with pfctl -sm, and raise its limit in /etc/pf.conf (set limit)", ""
 				case in.Facts.System == "openbsd": // the table does not show limits
-					action, limit = "the pool was at its limit, or memory was short: vmstat -s and top show free pages", ""
+					action, limit = "check free pages with vmstat -s and top: the pool was at its limit, or memory was short", ""
 				case p.Limit == 0:
-					action = "the zone has no limit of its own: physical memory was short"
+					action = "add memory or find what uses it: the zone has no limit of its own, so physical memory was short"
 				}
 				s := Warning
 				if strings.HasPrefix(lower, "mbuf") && p.Limit > 0 && float64(p.Used) >= 0.98*float64(p.Limit) {
 					s = Critical // it is full now
 				}
-				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since "+
-					"boot, %d in use%s", p.Denied, p.Used, limit)))...)
+				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in "+
+					"use%s", p.Denied, p.Used, limit)))...)
 			}
 			return out
 		},

@@ -130,7 +130,7 @@ func (f *Finding) onPath(path netpath.Path) {
 	path.Loss = f.Share
 	if bound, ok := lossResponse("cubic", path); ok && bound < float64(path.Rate) {
 		f.Severity = Warning
-		f.Summary += fmt.Sprintf("; at this loss one CUBIC connection reaches %s on the path", rate(bound))
+		f.Summary += fmt.Sprintf("; with this loss one CUBIC connection reaches %s on the path", rate(bound))
 	}
 }
 

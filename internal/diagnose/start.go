@@ -79,9 +79,9 @@ func start(f *facts.Facts, name, nic string) (value, from string) {
 	}
 	words[last] = strconv.FormatInt(max(2*present, r.least), 10)
 	if 2*present < r.least {
-		return strings.Join(words, " "), fmt.Sprintf("a start; the present limit is %d", present)
+		return strings.Join(words, " "), fmt.Sprintf("a starting point; the current limit is %d", present)
 	}
-	return strings.Join(words, " "), fmt.Sprintf("a start, twice the present limit of %d", present)
+	return strings.Join(words, " "), fmt.Sprintf("a starting point: twice the current limit of %d", present)
 }
 
 // presentLimit is the value of a setting, of the interface where it is one's, or what a pool shows of it.

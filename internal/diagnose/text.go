@@ -41,7 +41,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 			wrap(&b, "  ", "    ", group)
 		}
 	} else if n > 0 {
-		fmt.Fprintf(&b, "\n%s not evaluated, since what %s was not read (--all)\n", counted(n, "rule"),
+		fmt.Fprintf(&b, "\n%s not evaluated: the data %s is missing (--all)\n", counted(n, "rule"),
 			map[bool]string{true: "it needs", false: "they need"}[n == 1])
 	}
 	b.WriteString("\n")
@@ -59,7 +59,7 @@ func (d Diagnosis) unread(b *strings.Builder, all bool) {
 		return
 	}
 	if !all {
-		wrap(b, "\nnot understood: ", "  ", d.unreadWords()+" (--all)")
+		wrap(b, "\n", "  ", d.unreadWords()+" (--all)")
 		return
 	}
 	b.WriteString("\nnot understood:\n")
@@ -84,13 +84,13 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
 	parts := []string{strings.TrimSpace(f.System.Title() + " " + f.Release)}
 	if f.Release == "unknown" {
-		parts[0] = f.System.Title() + ", release not known"
+		parts[0] = f.System.Title() + ", release unknown"
 	}
 	if f.SystemGuessed {
-		parts[0] = "which system printed it is not known, read as " + f.System.Title() + "'s"
+		parts[0] = "operating system unknown, read as " + f.System.Title()
 	}
 	if f.Relative != "" {
-		parts[0] = f.Relative + ", read in the formats of " + f.System.Title()
+		parts[0] = f.Relative + ", read as " + f.System.Title()
 	}
 	if f.Distribution != "" {
 		parts = append(parts, f.Distribution)
@@ -235,7 +235,7 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 		}
 	}
 	if binding.Known {
-		b.WriteString("  * binds: the lowest ceiling that is known; bars are logarithmic\n")
+		b.WriteString("  * binding: the lowest known ceiling; bars are logarithmic\n")
 	}
 	if !all && len(unknown) > 0 {
 		var names []string
@@ -244,7 +244,7 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 				names = append(names, u.Rule)
 			}
 		}
-		wrap(b, "  ? ", "    ", "not known: "+strings.Join(names, ", ")+" (--all says why)")
+		wrap(b, "  ? ", "    ", "unknown: "+strings.Join(names, ", ")+" (--all shows why)")
 		return
 	}
 	for _, u := range grouped(unknown) {
@@ -349,10 +349,14 @@ func (f Fix) write(b *strings.Builder) {
 		put(f.Command)
 	}
 	if f.File != "" {
-		put("to keep it, in " + f.File + ": " + f.Line)
+		kept := "in " + f.File + ": " + f.Line
+		if f.Command != "" {
+			kept = "to make it permanent, " + kept
+		}
+		put(kept)
 	}
 	if f.Setting != "" && !said {
-		to := "; wirerate explain says to what"
+		to := "; wirerate explain shows the value"
 		if f.Value != "" {
 			to = " to " + f.Value
 		}
@@ -368,13 +372,13 @@ func (f Fix) write(b *strings.Builder) {
 		if f.Formula != "" {
 			computed = "; wirerate plan computes it"
 		}
-		put(unknownValue + ": twice what sysctl " + f.Setting + " shows, to begin with" + computed)
+		put(unknownValue + ": start with twice what sysctl " + f.Setting + " shows" + computed)
 	case raisedFrom(f.Setting):
-		put(unknownValue + ": twice the present value, to begin with")
+		put(unknownValue + ": start with twice the current value")
 	case f.Formula == "":
-		put(unknownValue + ": wirerate explain " + f.Setting + " says how to choose it")
+		put(unknownValue + ": wirerate explain " + f.Setting + " shows how to choose it")
 	case len(f.Formula) > formulaWidth:
-		put(unknownValue + ": wirerate plan computes it; wirerate explain " + f.Setting + " shows from what")
+		put(unknownValue + ": wirerate plan computes it; wirerate explain " + f.Setting + " shows how")
 	default:
 		put(unknownValue + ": " + f.Formula + " (wirerate plan computes it)")
 	}
@@ -409,7 +413,7 @@ func Table(w io.Writer, all []Diagnosis) error {
 	for _, d := range all {
 		wide = min(max(wide, len([]rune(d.Host))), 24)
 	}
-	fmt.Fprintf(&b, "%-*s  %-9s %-10s %s\n", wide, "host", "severity", "surely", "cause")
+	fmt.Fprintf(&b, "%-*s  %-9s %-10s %s\n", wide, "host", "severity", "confidence", "cause")
 	for _, d := range all {
 		severity, sure, cause := "-", "-", d.Verdict
 		if len(d.Findings) > 0 {

@@ -19,7 +19,7 @@ func TestToldPathServes(t *testing.T) {
 	f.Told = facts.Told{Rate: units.Gbit, RateSource: facts.Source{Line: 3}, RTT: 80 * time.Millisecond,
 		RTTSource: facts.Source{Line: 4}}
 	d := Question{Facts: f}.Answer()
-	const from = "told by the text (rate: line 3, round trip: line 4)"
+	const from = "given in the text (rate: line 3, RTT: line 4)"
 	if d.Path == nil || d.Path.Rate != 1e9 || d.Path.From != from || len(d.Findings) == 0 ||
 		!strings.Contains(d.Findings[0].Summary, from) {
 		t.Errorf("%+v: %+v", d.Path, d.Findings)

@@ -10,7 +10,7 @@ func TestDecisiveInfoLeads(t *testing.T) {
 	for want, e := range map[string]Example{
 		"possible cause: disk-saturated: ": diskExample(99),
 		"possible cause: path-mtu: ":       pathMTU().Fires,
-		"no problem was found":             diskExample(40),
+		"no problem found":                 diskExample(40),
 	} {
 		_, findings, _ := judge(t, e)
 		if got := (Diagnosis{Findings: findings}).verdict(); !strings.HasPrefix(got, want) {

@@ -107,7 +107,7 @@ func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 	if !ok || wmem[2] <= 0 {
 		return buffer{}, fmt.Errorf("net.ipv4.tcp_wmem is not known (%s)", f.Why("settings"))
 	}
-	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 1, "at best: full packets have little bookkeeping",
+	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 1, "at best: full-sized packets have little overhead",
 		[]string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_sndbuf_expand",
 			"torvalds/linux v6.12 net/ipv4/tcp.c, tcp_sendmsg_locked",
 			"torvalds/linux v6.12 include/net/sock.h, sk_stream_memory_free"}}, nil
@@ -130,7 +130,7 @@ func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	}
 	release, err := catalog.ParseVersion(f.Release)
 	if err != nil {
-		return b, fmt.Errorf("the kernel's release %q is not understood", f.Release)
+		return b, fmt.Errorf("kernel release %q is not recognised", f.Release)
 	}
 	if release.AtLeast("6.6") {
 		b.share, b.why = arrivingShare(f)
@@ -158,13 +158,13 @@ func arrivingShare(f *facts.Facts) (share float64, why string) {
 	mtu := 1500
 	if n := f.Outlet(); n != nil {
 		if n.Features["rx-gro-hw"].On || n.Features["large-receive-offload"].On {
-			return 255.0 / 256, "at best: the card joins segments, and the kernel measures the share of payload in what arrives"
+			return 255.0 / 256, "at best: the card merges segments, and the kernel measures the payload share of what arrives"
 		}
 		if n.MTU >= 576 {
 			mtu = n.MTU
 		}
 	}
 	frame := (mtu + 80 + 2047) / 2048 * 2048 // with the headroom that drivers leave
-	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the share of payload in what "+
-		"arrives, %d of %d bytes", mtu-52, frame)
+	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the payload share of what arrives, "+
+		"%d of %d bytes", mtu-52, frame)
 }

@@ -32,8 +32,8 @@ type Options struct {
 
 // Errors that Collect wraps.
 var (
-	ErrNoIdentity = errors.New("uname answers nothing that is known")
-	ErrSystem     = errors.New("this system is not known; linux, freebsd and openbsd are")
+	ErrNoIdentity = errors.New("uname returned nothing known")
+	ErrSystem     = errors.New("this system is not supported; linux, freebsd and openbsd are")
 )
 
 // text is what one source answered.
@@ -231,11 +231,11 @@ func (f *Facts) take(r reader, a host.Answer) {
 	part := Part{From: t.from, State: Read}
 	if len(t.data) > TextLimit {
 		t.data = t.data[:bytes.LastIndexByte(t.data[:TextLimit], '\n')+1]
-		part.Because = fmt.Sprintf("only its first %d MiB are read", TextLimit>>20)
+		part.Because = fmt.Sprintf("only the first %d MiB were read", TextLimit>>20)
 	}
 	if a.Failure == host.TimedOut { // the last line may be half of one
 		t.data = t.data[:bytes.LastIndexByte(t.data, '\n')+1]
-		part.Because = "only what came in time is read: " + answerProblem(a)
+		part.Because = "only the output received in time was read: " + answerProblem(a)
 	}
 	switch {
 	case len(bytes.TrimSpace(t.data)) == 0 && a.Failure != host.None:
@@ -255,7 +255,7 @@ func (f *Facts) take(r reader, a host.Answer) {
 			part.State, part.Line, part.Because = failed(t, err)
 			var damaged *kerneltext.Error
 			if f.pasted && errors.As(err, &damaged) && len(f.used[t.from]) > 0 { // cut off, or copied with a gap
-				part.State, part.Because = Read, "not read to its end: "+part.Because
+				part.State, part.Because = Read, "not read to the end: "+part.Because
 			}
 		} else if len(f.used[t.from]) == 0 { // what it says needs no line for evidence
 			for i := range f.texts[t.from] {
@@ -316,7 +316,7 @@ func (f *Facts) readIdentity(t text) error {
 	}
 	known := system.Named(words[0])
 	if known == "" {
-		return atLine(1, "%q is not a system that is known", shorten(words[0]))
+		return atLine(1, "%q is not a supported system", shorten(words[0]))
 	}
 	f.System, f.Node, f.Release = known, words[1], words[2]
 	f.Named(string(t.data), f.Line(t.from, 1))

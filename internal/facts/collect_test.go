@@ -458,7 +458,7 @@ func TestFlowsOfOneState(t *testing.T) {
 func TestCommandThatTookTooLong(t *testing.T) {
 	op := host.Command("sysctl", "-a")
 	for out, want := range map[string]Part{
-		"a.b = 1\nc.d = 12": {From: "sysctl -a", State: Read, Because: "only what came in time is read: "},
+		"a.b = 1\nc.d = 12": {From: "sysctl -a", State: Read, Because: "only the output received in time was read: "},
 		"a.b = 1":           {From: "sysctl -a", State: Absent},
 	} {
 		f, err := FromTexts("h", map[string]string{"uname -a": "Linux h 6.1\n"}, 0)

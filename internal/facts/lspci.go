@@ -67,7 +67,7 @@ func (f *Facts) readLspci(t text) error {
 	case !found:
 		return errNothing
 	case denied > 0:
-		return &refusal{Denied, denied, "capabilities are shown to root only"}
+		return &refusal{Denied, denied, "capabilities are shown only to root"}
 	}
 	return nil
 }

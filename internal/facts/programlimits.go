@@ -44,39 +44,40 @@ const (
 
 // ProgramLimits are the limits that programs report, those first that cost most connections.
 var ProgramLimits = []ProgramLimit{
-	limitOf(filesReached, "open files", "a program could open no more files or sockets",
-		"raise its limit (LimitNOFILE=65536 in the unit, worker_rlimit_nofile 65536 in nginx.conf, ulimit -n), of the whole "+
-			"host fs.file-max; a count that only grows is a leak (ls /proc/PID/fd | wc -l)"),
-	limitOf(nginxFiles, "nginx", "its limit of open files is below its worker_connections",
+	limitOf(filesReached, "open files", "a program ran out of file descriptors",
+		"raise its limit (LimitNOFILE=65536 in the unit, worker_rlimit_nofile 65536 in nginx.conf, ulimit -n), or fs.file-max "+
+			"for the whole host; a count that only grows is a leak (ls /proc/PID/fd | wc -l)"),
+	limitOf(nginxFiles, "nginx", "its open files limit is below worker_connections",
 		"set worker_rlimit_nofile in nginx.conf to twice worker_connections (or LimitNOFILE= in the unit)"),
-	limitOf(nginxReached, "nginx", "every connection of its workers was in use",
+	limitOf(nginxReached, "nginx", "all worker connections were in use",
 		"set worker_connections 8192 in the events block of nginx.conf, worker_rlimit_nofile to twice that; a proxied request "+
 			"takes two"),
-	limitOf(apacheReached, "Apache", "every worker was busy",
-		"raise MaxRequestWorkers (and ServerLimit) as far as the memory allows; where workers wait for a program behind them "+
-			"(apachectl fullstatus), that is the cause; a shorter KeepAliveTimeout frees them"),
-	limitOf(fpmReached, "PHP-FPM", "every process of the pool was busy",
-		"raise pm.max_children as far as the memory allows (free memory divided by the size of a process); look into the slow "+
-			"log (request_slowlog_timeout = 5s) for what keeps them busy"),
-	limitOf(postgresFull, "PostgreSQL", "its connections were used up",
-		"let clients share connections (PgBouncer, smaller pools); then raise max_connections"),
-	limitOf(bouncerFull, "PgBouncer", "its clients were as many as it allows",
-		"SHOW POOLS at its console: where cl_waiting is above 0 the servers are too few or too slow (default_pool_size, slow "+
-			"queries); else look for clients that do not close, then raise max_client_conn and its limit of open files"),
-	limitOf(mysqlFull, "MySQL", "its connections were used up",
+	limitOf(apacheReached, "Apache", "all workers were busy",
+		"raise MaxRequestWorkers (and ServerLimit) as far as memory allows; if workers wait for a backend (apachectl "+
+			"fullstatus), that is the cause; a shorter KeepAliveTimeout frees workers"),
+	limitOf(fpmReached, "PHP-FPM", "all processes of the pool were busy",
+		"raise pm.max_children as far as memory allows (free memory divided by process size); check the slow log "+
+			"(request_slowlog_timeout = 5s) for what keeps them busy"),
+	limitOf(postgresFull, "PostgreSQL", "all its connections were in use",
+		"use connection pooling (PgBouncer, smaller pools); then raise max_connections"),
+	limitOf(bouncerFull, "PgBouncer", "its client limit was reached",
+		"run SHOW POOLS on its console: if cl_waiting is above 0, there are too few server connections or slow queries "+
+			"(default_pool_size); otherwise find clients that do not disconnect, then raise max_client_conn and its open files "+
+			"limit"),
+	limitOf(mysqlFull, "MySQL", "all its connections were in use",
 		"compare Max_used_connections with max_connections; close idle connections (wait_timeout), then raise max_connections"),
-	limitOf(redisFull, "Redis", "its clients were as many as it allows",
-		"raise maxclients and the limit of open files; look for clients that do not close (CLIENT LIST)"),
-	limitOf(redisSlow, "Redis", "a client or replica that took its data too slowly was cut off",
-		"look at the path to that client and at what it does meanwhile; of a replica raise client-output-buffer-limit replica "+
-			"1gb 512mb 120 and repl-backlog-size"),
-	limitOf(sshFull, "sshd", "logins were turned away", "raise MaxStartups (100:30:200) in sshd_config"),
-	limitOf(postfixFull, "Postfix", "every process of a service was busy",
-		"raise default_process_limit; look for what keeps them busy (slow name lookups, clients that linger)"),
-	limitOf(hikariFull, "connection pool", "no connection of the program's pool became free in time",
-		"look for slow queries and connections that are not returned (leakDetectionThreshold); then a larger maximumPoolSize"),
-	limitOf(tomcatReached, "Tomcat", "every thread of a connector was busy",
-		"raise maxThreads of the connector; look for what its threads wait for (jstack)"),
+	limitOf(redisFull, "Redis", "its client limit was reached",
+		"raise maxclients and the open files limit; find clients that do not disconnect (CLIENT LIST)"),
+	limitOf(redisSlow, "Redis", "a client or replica that read too slowly was disconnected",
+		"check that client and the path to it; for a replica, set client-output-buffer-limit replica 1gb 512mb 120 and raise "+
+			"repl-backlog-size"),
+	limitOf(sshFull, "sshd", "logins were refused", "raise MaxStartups (100:30:200) in sshd_config"),
+	limitOf(postfixFull, "Postfix", "all processes of a service were busy",
+		"raise default_process_limit; find what keeps them busy (slow DNS lookups, lingering clients)"),
+	limitOf(hikariFull, "connection pool", "no connection in the program's pool became free in time",
+		"find slow queries and connections that are not returned (leakDetectionThreshold); then raise maximumPoolSize"),
+	limitOf(tomcatReached, "Tomcat", "all threads of a connector were busy",
+		"raise maxThreads of the connector; find what its threads wait for (jstack)"),
 }
 
 // ProgramLimitForm is a line that reports a limit of a program.

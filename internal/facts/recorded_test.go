@@ -114,7 +114,7 @@ func TestEnormousInputIsBounded(t *testing.T) {
 	if len(f.NICs) != linkLimit || len(f.Settings) != settingLimit || len(f.Messages) != 1 {
 		t.Errorf("%d links, %d settings, %d messages", len(f.NICs), len(f.Settings), len(f.Messages))
 	}
-	if p := f.Parts["messages"]; p.State != Read || p.Because != "only its first 16 MiB are read" {
+	if p := f.Parts["messages"]; p.State != Read || p.Because != "only the first 16 MiB were read" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -65,7 +65,7 @@ func fixes(f diagnose.Finding) []string {
 			}
 		}
 		if fix.File != "" {
-			said += "; to keep it, in " + fix.File + ": " + fix.Line
+			said += "; to make it permanent, in " + fix.File + ": " + fix.Line
 		}
 		out = append(out, said)
 	}
@@ -95,7 +95,7 @@ func inspectHeadline(in Inspection) string {
 		clause, _, _ := strings.Cut(in.Verdict, "; ")
 		return capital(clause)
 	}
-	limit := "No ceiling of the goodput is known"
+	limit := "No goodput ceiling is known"
 	if b, ok := diagnose.Binding(in.Ceilings); ok {
 		limit = fmt.Sprintf("The %s limits the goodput to %s", resourceWords(b.Resource), bits(b.Value))
 	}
@@ -144,7 +144,7 @@ func InspectHTML(w io.Writer, in Inspection) error {
 	v.Verdict = capital(in.Verdict)
 	var c canvas
 	if height := roofline(&c, Result{Ceilings: in.Ceilings}); height > 0 {
-		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput"))
+		v.Roofline = template.HTML(c.chart(height, "goodput ceilings"))
 	}
 	for _, c := range in.Ceilings {
 		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: bindsAmong(in.Ceilings, c)})

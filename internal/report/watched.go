@@ -51,9 +51,9 @@ type watchedOnset struct{ At, Lasted, Severity, Words string }
 
 type watchedMark struct{ Number, At, Words string }
 
-const weaker = "Nothing was randomised: whatever else changed at that time counts as an effect of the change, and so " +
-	"does another demand. A trial (wirerate trial) tells them apart; this is a hint. Neighbouring values resemble one " +
-	"another: the intervals are those of a block bootstrap. Only times in which data moved are compared."
+const weaker = "Nothing was randomised: anything else that changed at that time, including the load, counts as an " +
+	"effect of the change. This is a hint; a trial (wirerate trial) separates them. Neighbouring values are correlated, so " +
+	"the intervals come from a block bootstrap. Only times with traffic are compared."
 
 // WatchedHTML writes what was recorded as one page, with the probes of that time.
 func WatchedHTML(w io.Writer, r *period.Report, probes *Smoke) error {
@@ -97,7 +97,7 @@ func WatchedText(s Screen, r *period.Report) {
 		}
 	}
 	if len(v.Marks) > 0 {
-		s.Printf("\nWhat was changed and tried\n")
+		s.Printf("\nChanges and trials\n")
 	}
 	for _, m := range v.Marks {
 		s.Wrap(fmt.Sprintf("  %2s  %s  ", m.Number, m.At), "      ", m.Words)
@@ -120,7 +120,7 @@ func watchedOf(r *period.Report) watchedView {
 	}
 	switch len(r.Hosts) {
 	case 0:
-		v.Headline = "Nothing was recorded in this time"
+		v.Headline = "Nothing was recorded in this period"
 	case 1:
 		v.Headline = r.Hosts[0].Name + ": " + v.Hosts[0].Headline
 	default:
@@ -143,17 +143,17 @@ func lasted(seconds float64) string {
 }
 
 func watchedHostOf(h *period.Host, r *period.Report) watchedHost {
-	v := watchedHost{Name: h.Name, Headline: "no limit was seen", Charts: watchedCharts(h, r)}
+	v := watchedHost{Name: h.Name, Headline: "no limit seen", Charts: watchedCharts(h, r)}
 	for _, l := range h.Limits {
 		v.Limits = append(v.Limits, watchedLimit{watch.LimitWords(l.Limit), fmt.Sprint(l.Times), lasted(l.Seconds),
 			percent(l.Share)})
 	}
 	if len(h.Limits) > 0 {
 		l := h.Limits[0]
-		v.Headline = fmt.Sprintf("%s limited longest, for %s of the time", watch.LimitWords(l.Limit), percent(l.Share))
+		v.Headline = fmt.Sprintf("%s was the longest limit, %s of the time", watch.LimitWords(l.Limit), percent(l.Share))
 	}
 	if h.Gone > 0 {
-		v.Headline += "; not reached for " + lasted(h.Gone)
+		v.Headline += "; unreachable for " + lasted(h.Gone)
 	}
 	for _, o := range h.Onsets {
 		v.Onsets = append(v.Onsets, watchedOnset{clock(o.At), lasted(o.Seconds), o.Severity, o.Words})
@@ -165,13 +165,13 @@ func comparedOf(c *period.Comparison) *watchedComparison {
 	v := &watchedComparison{Mark: fmt.Sprintf("%s, %s", c.Mark.Words, clock(c.Mark.At)), Weaker: weaker}
 	for _, e := range c.Lines {
 		say := map[string]func(float64) string{"goodput": diagnose.RateWords, "rtt": millis, "loss": percent}[e.Metric]
-		name := map[string]string{"goodput": "goodput", "rtt": "round-trip time", "loss": "sent again"}[e.Metric]
+		name := map[string]string{"goodput": "goodput", "rtt": "round-trip time", "loss": "retransmitted"}[e.Metric]
 		row := watchedEffect{e.Host + ", " + name, say(e.Before), say(e.After), e.Why, e.Verdict.Words()}
 		if e.Ratio > 0 {
 			row.Change = fmt.Sprintf("%+.1f%% (%+.1f%% to %+.1f%%)", 100*(e.Ratio-1), 100*(e.Low-1), 100*(e.High-1))
 		}
 		if e.Drifts {
-			row.Verdict += ", but it was changing so before the mark already"
+			row.Verdict += ", but this trend began before the mark"
 		} else if e.Verdict == stats.Helps || e.Verdict == stats.Hurts {
 			row.Verdict += " (not randomised)"
 		}
@@ -196,10 +196,10 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 	}
 	marks := ""
 	if slices.ContainsFunc(h.Points, func(p period.Point) bool { return p.Limit != watch.NoLimit }) {
-		marks += " Coloured bars below: a limit held."
+		marks += " Coloured bars below: active limits."
 	}
 	if len(r.Marks) > 0 {
-		marks += " Numbered lines: what was changed and tried."
+		marks += " Numbered lines: changes and trials."
 	}
 	charts := []watchedChart{{"Goodput", "Solid: sent. Broken: received." + marks, watchedPicture(h, r, "goodput in bit/s",
 		shortBits, of(func(p period.Point) float64 { return p.Received }), of(func(p period.Point) float64 { return p.Sent }))}}
@@ -215,8 +215,8 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 				func(v float64) string { return fmt.Sprintf("%g ms", v) }, slow, rtts)})
 	}
 	if loss := of(func(p period.Point) float64 { return p.Loss }); slices.Max(loss) > 0 {
-		charts = append(charts, watchedChart{"Sent again", "Share of the segments." + marks,
-			watchedPicture(h, r, "share of segments sent again", percent, nil, loss)})
+		charts = append(charts, watchedChart{"Retransmitted", "Share of the segments." + marks,
+			watchedPicture(h, r, "share of segments retransmitted", percent, nil, loss)})
 	}
 	return charts
 }

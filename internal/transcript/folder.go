@@ -94,7 +94,7 @@ type saved struct {
 func (s saved) unread() facts.Unread {
 	lines := strings.Split(strings.TrimSuffix(string(s.data), "\n"), "\n")
 	return facts.Unread{Line: 1, Lines: len(lines), Command: s.path, Words: words(lines),
-		Because: "neither its name nor its text is that of a known output"}
+		Because: "neither its name nor its content matches a known output"}
 }
 
 // readStart reads as much of a file as is used of one source; one byte more

@@ -188,7 +188,7 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 	}
 	if o.over.Lines == 0 {
 		*o.over = facts.Unread{Command: cmp.Or(command, name), Words: words(lines),
-			Because: fmt.Sprintf("only the first %d outputs of one command are read", roundLimit)}
+			Because: fmt.Sprintf("only the first %d outputs of a command are read", roundLimit)}
 		if len(at) > 0 {
 			o.over.Line = at[0]
 		}

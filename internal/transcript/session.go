@@ -61,11 +61,11 @@ func ReadEach(data []byte) ([]Posted, error) {
 }
 
 // errNoSystem is returned for outputs of which it cannot be told what system printed them.
-var errNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
+var errNoSystem = errors.New("the operating system is unknown; add the output of uname -a")
 
 // ErrNoOutputs is returned for texts in which no output is known.
-var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, " +
-	"or a session with its prompts is expected")
+var ErrNoOutputs = errors.New("no known command output in it; expected a capture, a sosreport, files named like " +
+	"netstat_-m.txt, or a session with its prompts")
 
 // Posted are the outputs of one host.
 type Posted struct {
@@ -157,7 +157,7 @@ func LoadHosts(s string) ([]Posted, error) {
 	if cut := len(s) - len(plain); cut > 0 && len(s) > facts.TextLimit {
 		last := &all[len(all)-1]
 		last.Unread = append(last.Unread, facts.Unread{Line: strings.Count(plain, "\n") + 1,
-			Lines: strings.Count(s[facts.TextLimit:], "\n") + 1, Because: "only the first 16 MiB are read"})
+			Lines: strings.Count(s[facts.TextLimit:], "\n") + 1, Because: "only the first 16 MiB were read"})
 	}
 	return all, nil
 }
@@ -166,7 +166,7 @@ func LoadHosts(s string) ([]Posted, error) {
 type commandsAlone []string
 
 func (c commandsAlone) Error() string {
-	return "it holds commands (" + strings.Join(c, ", ") + ") and nothing that they printed; paste their outputs too"
+	return "it contains commands (" + strings.Join(c, ", ") + ") but no output; paste the output too"
 }
 
 // Is makes it ErrNoOutputs to those who ask.

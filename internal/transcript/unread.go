@@ -55,7 +55,7 @@ func (p Posted) ofOther(moved bool) (out []facts.Unread) {
 	for _, part := range p.parts {
 		if text := words(part.lines); text != "" && part.command != "" && len(out) < unreadLimit {
 			u := facts.Unread{Line: part.first, Lines: len(part.lines), Command: part.command, Words: text,
-				Because: "it is of another host, " + p.Host}
+				Because: "it is from another host, " + p.Host}
 			if moved {
 				u.Line = 0
 			}

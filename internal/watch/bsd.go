@@ -19,14 +19,14 @@ import (
 // untold is what the BSDs' programs do not tell, by system.
 func untold(s system.System) map[string]string {
 	missing := map[string]string{
-		"goodput": "netstat counts bytes of interfaces, not of connections: what the busiest one carried stands for it",
-		"RTT":     "netstat does not tell it",
+		"goodput": "netstat counts bytes per interface, not per connection: the busiest interface's bytes are shown instead",
+		"RTT":     "not reported by netstat",
 	}
 	if s == system.OpenBSD {
-		missing["processors"] = "OpenBSD's counters are those of all processors together"
-		missing["connections"] = "OpenBSD's netstat tells neither the buffers nor the timers of connections"
+		missing["processors"] = "OpenBSD counts for all CPUs together"
+		missing["connections"] = "OpenBSD's netstat does not report connection buffers or timers"
 	} else {
-		missing["limits of connections"] = "netstat -x tells queues, buffers and timers only"
+		missing["connection limits"] = "netstat -x reports only queues, buffers and timers"
 	}
 	return missing
 }

@@ -69,11 +69,11 @@ func TestFreeBSDFlows(t *testing.T) {
 		{"tcp4  0 30000 192.0.2.1.22 198.51.100.5.61000 0 40 0 20 65700 33304 1 2048 0 90000 525600 266432 0.22 4.50 7199.99 0.00 0.00 0.01",
 			"the peer's program reads slowly: 1 flow with 198.51.100.5"},
 		{"tcp6 60000 0 2001:db8::1.80 2001:db8::5.61000 0 0 0 0 65700 33304 1 2048 0 0 525600 266432 0.00 0.00 7199.99 0.00 0.00 0.01",
-			"a program of this host reads slowly: 1 flow with 2001:db8::5"},
+			"a program on this host reads slowly: 1 flow with 2001:db8::5"},
 		{"tcp4  0 33304 192.0.2.1.22 198.51.100.5.61000 0 40 0 20 65700 33304 1 2048 0 90000 525600 266432 0.22 0.00 7199.99 0.00 0.00 0.01",
-			"no limit is seen"}, // the buffer is full, and nothing tells why
+			"no limit seen"}, // the buffer is full, and nothing tells why
 		{"tcp4  0 0 192.0.2.1.22 198.51.100.5.61000 0 0 0 0 65700 33304 1 2048 0 0 525600 266432 0.00 0.00 7199.99 0.00 0.00 0.01",
-			"no limit is seen"},
+			"no limit seen"},
 	} {
 		st, host := states(t, system.FreeBSD, 4, func(_ int, a map[string]string) { a["netstat -xn -p tcp"] = freebsdFlows + test.line + "\n" })
 		if got := st.Verdict.Cause(); got != test.want {

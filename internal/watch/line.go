@@ -30,10 +30,10 @@ func (s State) Line() string {
 		parts = append(parts, fmt.Sprintf("of %s (%s)", diagnose.RateWords(s.Ceiling.Value), s.Ceiling.Resource))
 	}
 	if t := s.Traffic; t.RTT > 0 {
-		parts = append(parts, fmt.Sprintf("RTT %.4g ms (least %.4g)", t.RTT, t.MinRTT))
+		parts = append(parts, fmt.Sprintf("RTT %.4g ms (min %.4g)", t.RTT, t.MinRTT))
 	}
 	if s.Traffic.Retransmits > 0 {
-		parts = append(parts, fmt.Sprintf("%.3g%% sent again", 100*s.Traffic.Loss))
+		parts = append(parts, fmt.Sprintf("%.3g%% retransmitted", 100*s.Traffic.Loss))
 	}
 	for _, p := range s.Problems {
 		parts = append(parts, p.Severity+" "+p.Problem+": "+p.Subject)

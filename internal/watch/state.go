@@ -88,11 +88,11 @@ func (v Verdict) Lasting() string { return "for " + lasting(v.Seconds) }
 func (v Verdict) Cause() string {
 	words := LimitWords(v.Limit)
 	if v.Here {
-		words = "a program of this host reads slowly"
+		words = "a program on this host reads slowly"
 	}
 	switch {
 	case v.Limit == NoLimit:
-		return "no limit is seen"
+		return "no limit seen"
 	case v.Flows == 1:
 		words += ": 1 flow with " + v.Peer
 	case v.Flows > 1:
@@ -124,12 +124,12 @@ func LimitWords(limit string) string {
 		string(flow.PeerWindow): "the peer's window", string(flow.SlowReader): "the peer's program reads slowly",
 		string(flow.SlowStart): "slow start", string(flow.Congestion): "congestion window after loss",
 		string(flow.Path): "the path's rate", string(flow.Policer): "a policer on the path",
-		string(flow.BlackHole): "large segments never arrive (MTU black hole)", string(flow.Pacing): "pacing, asked for by the program",
-		string(flow.Timeout): "nothing is acknowledged: retransmission timer", string(flow.Unknown): "not known",
+		string(flow.BlackHole): "large segments are lost (MTU black hole)", string(flow.Pacing): "pacing set by the program",
+		string(flow.Timeout): "no ACKs arrive: retransmission timer", string(flow.Unknown): "not known",
 		AcceptQueue: "accept queue full", Conntrack: "connection tracking table full", DeviceQueue: "device queue drops",
-		Ring: "receive ring drops", Backlog: "processor's receive backlog drops", UDPBuffer: "UDP receive buffer drops",
-		Mbufs:     "the kernel has no mbufs left",
-		TCPMemory: "memory of TCP is used up", Processor: "processor busy with packets",
+		Ring: "receive ring drops", Backlog: "CPU receive backlog drops", UDPBuffer: "UDP receive buffer drops",
+		Mbufs:     "the kernel is out of mbufs",
+		TCPMemory: "TCP memory is exhausted", Processor: "CPU busy with packets",
 	}
 	return cmp.Or(known[limit], limit)
 }

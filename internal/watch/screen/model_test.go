@@ -154,7 +154,7 @@ func TestLongNames(t *testing.T) {
 	if len(ends) != 1 {
 		t.Errorf("the columns of flows are not below each other:\n%s", text)
 	}
-	if _, text = drive(t, m, key("down"), key("enter"), tea.WindowSizeMsg{Width: 80, Height: 24}); !strings.Contains(text, "not read, RTT") {
+	if _, text = drive(t, m, key("down"), key("enter"), tea.WindowSizeMsg{Width: 80, Height: 24}); !strings.Contains(text, "unread, RTT") {
 		t.Errorf("what the other end says is cut:\n%s", text)
 	}
 }

@@ -135,12 +135,12 @@ func (m Model) pathLines(s watch.State) []string {
 	}
 	rtt := "RTT -"
 	if t.RTT > 0 {
-		rtt = fmt.Sprintf("RTT %.4g ms, least %.4g, p50 %.4g, p99 %.4g", t.RTT, t.MinRTT, t.P50, t.P99)
+		rtt = fmt.Sprintf("RTT %.4g ms, min %.4g, p50 %.4g, p99 %.4g", t.RTT, t.MinRTT, t.P50, t.P99)
 	}
 	return []string{
 		fmt.Sprintf("sent     %-12s %s%s", diagnose.RateWords(t.Sent), sparkline(sent, m.chartWidth()), ceiling),
 		fmt.Sprintf("received %-12s %s", diagnose.RateWords(t.Received), sparkline(received, m.chartWidth())),
-		fmt.Sprintf("%s   sent again %.3g/s (%.3g%%)", rtt, t.Retransmits, 100*t.Loss),
+		fmt.Sprintf("%s   retransmitted %.3g/s (%.3g%%)", rtt, t.Retransmits, 100*t.Loss),
 	}
 }
 
@@ -204,7 +204,7 @@ func (m Model) overview(s watch.State) []string {
 	if why := s.Missing["connections"]; why != "" {
 		lines = append(lines, alarm.Render("connections are not known: "+clean(why)))
 	} else if why := s.Missing["RTT"]; why != "" {
-		lines = append(lines, faint.Render("not told: "+clean(strings.Join(slices.Sorted(maps.Keys(s.Missing)), ", "))))
+		lines = append(lines, faint.Render("not reported: "+clean(strings.Join(slices.Sorted(maps.Keys(s.Missing)), ", "))))
 	}
 	return append(lines, m.listLines(m.height-1-len(lines))...)
 }
@@ -312,7 +312,7 @@ func (m Model) listLines(rows int) []string {
 		lines = append(lines, line)
 	}
 	if len(all) == 0 {
-		lines = append(lines, faint.Render("no flow moves data"))
+		lines = append(lines, faint.Render("no active flows"))
 	}
 	return lines[:min(len(lines), max(rows, 0))]
 }
@@ -336,10 +336,10 @@ func (m Model) flowLines() []string {
 		}
 	}
 	if len(course) == 0 {
-		return []string{"", "this flow is not there any more; esc goes back"}
+		return []string{"", "this flow is gone; esc goes back"}
 	}
 	f := course[len(course)-1]
-	limit := "nothing limits it"
+	limit := "not limited"
 	if f.Limit != "" {
 		limit = watch.LimitWords(f.Limit) + ", since " + f.Since.Format(time.TimeOnly)
 	}
@@ -357,8 +357,8 @@ func (m Model) flowLines() []string {
 		line("in flight", size(f.Flight), func(f watch.Flow) float64 { return float64(f.Flight) }),
 		line("peer's window", size(uint64(f.Offered)), func(f watch.Flow) float64 { return float64(f.Offered) }),
 		line("cwnd", fmt.Sprintf("%d segments", f.Window), func(f watch.Flow) float64 { return float64(f.Window) }),
-		line("sent again", fmt.Sprintf("%.3g/s", f.Retransmits), func(f watch.Flow) float64 { return f.Retransmits }),
-		line("not sent", size(uint64(f.Unsent)), func(f watch.Flow) float64 { return float64(f.Unsent) }), "",
+		line("retransmitted", fmt.Sprintf("%.3g/s", f.Retransmits), func(f watch.Flow) float64 { return f.Retransmits }),
+		line("unsent", size(uint64(f.Unsent)), func(f watch.Flow) float64 { return float64(f.Unsent) }), "",
 		fmt.Sprintf("of the time: data to send %.0f%%, peer's window full %.0f%%, send buffer full %.0f%%", 100*f.Busy,
 			100*f.PeerLimited, 100*f.SendLimited)}
 	return append(lines, otherLines(f)...)
@@ -379,12 +379,12 @@ func otherLines(f watch.Flow) []string {
 	}
 	return []string{fmt.Sprintf("the other end, %s: %s; limited at %s",
 		clean(o.Host), cmp.Or(o.Limit, "no limit"), cmp.Or(clean(f.End), "?")),
-		fmt.Sprintf("  %s not read, RTT %.4g ms, sent again %.3g/s", units.Bytes(o.Unread), o.RTT, o.Retransmits)}
+		fmt.Sprintf("  %s unread, RTT %.4g ms, retransmitted %.3g/s", units.Bytes(o.Unread), o.RTT, o.Retransmits)}
 }
 
 func helpLines() []string {
 	return []string{bold.Render("wirerate watch"), "",
-		"The line on top says what limits now, and for how long. LIMIT NOW says it of",
+		"The top line shows the current limit, and for how long. LIMIT NOW shows it for",
 		"each flow:", "",
 		"  program            has nothing to send        send-buffer  it is full",
 		"  peer-window        the peer's window is full  slow-reader  does not read",
