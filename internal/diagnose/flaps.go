@@ -47,6 +47,9 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	}
 	lines := f.Lines("dmesg")
 	started := slices.ContainsFunc(lines, systemStart.MatchString)
+	dated := slices.ContainsFunc(lines, func(line string) bool {
+		return linkDown.MatchString(line) && !writtenAt(line).IsZero()
+	})
 	rises := make([]string, len(lines))
 	for i, line := range lines {
 		if rises[i] = firstGroup(linkRose, line); rises[i] != "" {
@@ -58,6 +61,9 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	for i, line := range lines {
 		src := func() facts.Source { return f.Line("dmesg", i+1) }
 		if name := firstGroup(linkDown, line); name != "" {
+			if dated && writtenAt(line).IsZero() && !sinceStart.MatchString(line) {
+				continue // a title or a sentence repeats it
+			}
 			// Some drivers say once more that it is down, before it is up again.
 			if l := of(name); l != nil && !(l.down && l.mayRise) {
 				l.down, l.downs = true, append(l.downs, src())

@@ -166,6 +166,9 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		}
 		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
 			"than the buffer is lost, and the transfer slows down."
+		if f.System != system.Linux && (m[8] != "" || strings.HasPrefix(m[0], "so-snd")) { // TCP's too, and those for sending
+			found[0].Subject, found[0].Because, found[0].Confirm = "sockets", wholeOrNone, refusalEnds
+		}
 		needed := size * unit
 		switch f.System {
 		case system.OpenBSD:
@@ -193,9 +196,7 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	const setting = "kern.ipc.maxsockbuf"
 	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer that it "+
 		"asked for (%s)", counted(n, "message"))
-	found[0].Because = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default " +
-		"size, or ends."
-	found[0].Confirm = ""
+	found[0].Because, found[0].Confirm = wholeOrNone, refusalEnds
 	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
 		{Setting: setting}}
 	if f.System == system.OpenBSD {
@@ -203,6 +204,11 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	}
 	return found
 }
+
+const (
+	wholeOrNone = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default size, or ends."
+	refusalEnds = "The message does not come back when the program starts again."
+)
 
 // mbufOverhead is by how much kern.ipc.maxsockbuf is larger than the largest buffer that is granted: each cluster of
 // 2048 bytes counts with an mbuf of 256 (sb_max_adj in sys/kern/uipc_sockbuf.c).

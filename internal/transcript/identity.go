@@ -181,17 +181,20 @@ func (p *Posted) nameDistribution(f *facts.Facts, file string) {
 			return
 		}
 	}
-	if len(f.NICs) < 2 || otherAppliance.MatchString(p.prose()) {
-		return // what is behind or beside a firewall speaks of it too
-	}
+	// What is behind or beside a firewall speaks of it too, and does not print its release.
+	several := len(f.NICs) >= 2 && !otherAppliance.MatchString(p.prose())
 	for _, part := range p.parts {
 		for i, line := range part.lines {
-			if f.Named(line, facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}) {
+			if (several || firewallRelease.MatchString(line)) && f.Named(line, facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}) {
 				return
 			}
 		}
 	}
 }
+
+// firewallRelease is a release as the first page of the firewalls shows it: OPNsense 24.1.4-amd64, with FreeBSD's in the
+// next line.
+var firewallRelease = regexp.MustCompile(`^\W*(?:Versions? +)?(?i:OPNsense|pfSense(?: CE|\+| Plus)?)(?: [Vv]ersion:?)? \d\d?\.\d[\w.]*(?:-[\w.-]+)?$`)
 
 // releaseForms find the release where a setting, a boot message or a tool's heading says it.
 var releaseForms = []struct {
