@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // linkLog is what the kernel's log says of one link.
@@ -37,7 +38,7 @@ const (
 func linkLogs(f *facts.Facts) map[string]*linkLog {
 	links := map[string]*linkLog{}
 	of := func(name string) *linkLog {
-		if n := f.NIC(name); n != nil && !physical(n) {
+		if n := f.NIC(name); n != nil && !physical(n) || f.System != system.Linux && withoutCable.MatchString(name) {
 			return nil
 		}
 		if links[name] == nil {

@@ -104,11 +104,19 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 func nativeTools(on system.System) *strings.Replacer {
 	switch on {
 	case system.FreeBSD, system.OpenBSD:
-		return strings.NewReplacer("ss -ltn or netstat -Lan", "netstat -Lan", "ss -ltn (netstat -Lan)", "netstat -Lan",
+		files := []string{"(LimitNOFILE=65536 in the unit, ", `(NAME_limits="-n 65536" in /etc/rc.conf, `, "of the whole host fs.file-max",
+			"of each process kern.maxfilesperproc, of the whole host kern.maxfiles", "ls /proc/PID/fd | wc -l", "procstat -f PID | wc -l"}
+		perConnection := "netstat -T per connection"
+		if on == system.OpenBSD {
+			files = []string{"(LimitNOFILE=65536 in the unit, ", "(openfiles=65536 of the daemon's class in /etc/login.conf, ",
+				"of the whole host fs.file-max", "of the whole host kern.maxfiles", "ls /proc/PID/fd | wc -l", "fstat -p PID | wc -l"}
+			perConnection = "tcpdump per connection"
+		}
+		return strings.NewReplacer(append(files, "ss -ltn or netstat -Lan", "netstat -Lan", "ss -ltn (netstat -Lan)", "netstat -Lan",
 			"ss -ti, netstat -s -p tcp", "netstat -s -p tcp", "ss -s (netstat -an)", "netstat -an",
 			"ethtool -S NAME on both ends", "netstat -id (on Linux ethtool -S NAME) on both ends",
 			"(ip link, ping ", "(ifconfig, ping ", "ping -M do -s", "ping -D -s",
-			"ss -ti or netstat per connection", "netstat -x per connection")
+			"ss -ti or netstat per connection", perConnection)...)
 	case system.Linux:
 		return strings.NewReplacer("ss -ltn or netstat -Lan", "ss -ltn", "ss -ltn (netstat -Lan)", "ss -ltn",
 			"ss -ti, netstat -s -p tcp", "ss -ti, nstat TcpRetransSegs", "ss -s (netstat -an)", "ss -s")
