@@ -88,75 +88,19 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	if f.Value == "" {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
 	}
+	value := cmp.Or(f.Value, unknownValue)
+	if f.Setting == "link:mtu" && in.Facts.System != system.Linux && f.Command == "" {
+		f.Command = shell.Join("ifconfig", cmp.Or(f.Interface, "INTERFACE"), "mtu", value)
+	}
 	if !known {
 		return
 	}
-	value := cmp.Or(f.Value, unknownValue)
 	on := in.Facts.System
 	f.Command = setCommand(on, r, f.Setting, f.Interface, value)
 	f.File, f.Line = fileLine(on, r, f.Setting, f.Interface, value)
 	if f.File != "" {
 		f.File, f.Line = keptByFirewall(in.Facts.Distribution, f, value)
 	}
-}
-
-// nativeTools replaces the tools in a remedy that names those of several systems, or Linux's for short, by the system's own.
-func nativeTools(on system.System) *strings.Replacer {
-	switch on {
-	case system.FreeBSD, system.OpenBSD:
-		files := []string{"(LimitNOFILE=65536 in the unit, ", `(NAME_limits="-n 65536" in /etc/rc.conf, `, "of the whole host fs.file-max",
-			"of each process kern.maxfilesperproc, of the whole host kern.maxfiles", "ls /proc/PID/fd | wc -l", "procstat -f PID | wc -l"}
-		perConnection := "netstat -T per connection"
-		if on == system.OpenBSD {
-			files = []string{"(LimitNOFILE=65536 in the unit, ", "(openfiles=65536 of the daemon's class in /etc/login.conf, ",
-				"of the whole host fs.file-max", "of the whole host kern.maxfiles", "ls /proc/PID/fd | wc -l", "fstat -p PID | wc -l"}
-			perConnection = "tcpdump per connection"
-		}
-		return strings.NewReplacer(append(files, "ss -ltn or netstat -Lan", "netstat -Lan", "ss -ltn (netstat -Lan)", "netstat -Lan",
-			"ss -ti, netstat -s -p tcp", "netstat -s -p tcp", "ss -s (netstat -an)", "netstat -an",
-			"ethtool -S NAME on both ends", "netstat -id (on Linux ethtool -S NAME) on both ends",
-			"(ip link, ping ", "(ifconfig, ping ", "ping -M do -s", "ping -D -s",
-			"ss -ti or netstat per connection", perConnection)...)
-	case system.Linux:
-		return strings.NewReplacer("ss -ltn or netstat -Lan", "ss -ltn", "ss -ltn (netstat -Lan)", "ss -ltn",
-			"ss -ti, netstat -s -p tcp", "ss -ti, nstat TcpRetransSegs", "ss -s (netstat -an)", "ss -s")
-	}
-	return strings.NewReplacer()
-}
-
-// firewallPages are where the distributions of FreeBSD made for firewalls keep what their start writes to the files: the
-// page, and what the switch or the field is called there.
-var firewallPages = []struct{ distribution, setting, page, label string }{
-	{"OPNsense", "ifconfig:lro", "Interfaces > Settings", "Hardware LRO: disable"},
-	{"OPNsense", "ifconfig:tso", "Interfaces > Settings", "Hardware TSO: disable"},
-	{"OPNsense", "pf:set/limit/states", "Firewall > Settings > Advanced", "Firewall Maximum States: "},
-	{"OPNsense", "pf:set/limit/table-entries", "Firewall > Settings > Advanced", "Firewall Maximum Table Entries: "},
-	{"pfSense", "ifconfig:lro", "System > Advanced > Networking", "Disable hardware large receive offload"},
-	{"pfSense", "ifconfig:tso", "System > Advanced > Networking", "Disable hardware TCP segmentation offload"},
-	{"pfSense", "pf:set/limit/states", "System > Advanced > Firewall & NAT", "Firewall Maximum States: "},
-	{"pfSense", "pf:set/limit/table-entries", "System > Advanced > Firewall & NAT", "Firewall Maximum Table Entries: "},
-}
-
-// keptByFirewall is where a fix is kept on a firewall whose own configuration overwrites the files of FreeBSD.
-func keptByFirewall(distribution string, f *Fix, value string) (file, line string) {
-	for _, p := range firewallPages {
-		if p.distribution != distribution || p.setting != strings.TrimRight(f.Setting, "46") {
-			continue
-		}
-		if strings.HasSuffix(p.label, " ") {
-			return p.page, p.label + value
-		}
-		return p.page, p.label
-	}
-	switch {
-	case distribution == "OPNsense" && (f.File == "/etc/sysctl.conf" || f.File == "/boot/loader.conf"):
-		return "System > Settings > Tunables", f.Setting + "=" + value
-	case distribution == "pfSense" && f.File == "/etc/sysctl.conf":
-		return "System > Advanced > System Tunables", f.Setting + "=" + value
-	case distribution == "pfSense" && f.File == "/boot/loader.conf":
-		return "/boot/loader.conf.local", f.Line
-	}
-	return f.File, f.Line
 }
 
 // constant is a formula that depends on nothing.

@@ -82,7 +82,8 @@ func TestKeptByFirewall(t *testing.T) {
 		}
 	}
 	f := &Fix{Setting: "ifconfig:tso4", File: "/etc/rc.conf"}
-	if page, label := keptByFirewall("pfSense", f, "off"); page != "System > Advanced > Networking" || !strings.Contains(label, "TCP seg") {
+	page, label := keptByFirewall("pfSense", f, "off")
+	if page != "System > Advanced > Networking" || !strings.Contains(label, "TCP seg") {
 		t.Errorf("%q, %q", page, label)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // coreSaturated finds a core that does nothing but network work.
@@ -39,7 +40,7 @@ func coreSaturated() Rule {
 				if p.Idle+p.Nice > 0.05 {
 					s = Warning // its bursts are lost already, its mean is not the limit yet
 				}
-				out = append(out, with(s, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
+				out = append(out, with(s, do(spreadWork(in.Facts),
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
 						"%.0f%% of its time %s while it was observed, %s", 100*busy, where, others)))...)
 			}
@@ -66,4 +67,16 @@ func coreShownAlone(f *facts.Facts) []Finding {
 		"full, less work for each packet or a faster machine helps", one(fmt.Sprintf("CPU %d", p.ID),
 		[]facts.Source{p.Source},
 		"%.0f%% of its time in interrupts while it was observed, the other cores were not shown", 100*p.Interrupt)))
+}
+
+// spreadWork is what is done about one core that all packets wait for.
+func spreadWork(f *facts.Facts) string {
+	switch f.System {
+	case system.FreeBSD:
+		return "let more queues of the card work (vmstat -ia shows them); PPPoE and tunnels arrive at one queue: spread them with " +
+			"net.isr.dispatch=deferred, and net.isr.maxthreads=-1 in /boot/loader.conf"
+	case system.OpenBSD:
+		return "use a card with several queues (ix, ixl, mcx), fewer rules of pf for each packet (quick ones first), or a faster core"
+	}
+	return "spread the queues' interrupts over the cores, or steer packets (RSS, RPS)"
 }

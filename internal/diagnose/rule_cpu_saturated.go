@@ -69,6 +69,10 @@ func lessWork(f *facts.Facts) string {
 			return fmt.Sprintf("%s takes %.0f%%, since every packet leaves the kernel for it: %s", name, 100*t.Share, cheaper)
 		}
 	}
+	if f.System != "linux" {
+		return "see which threads they are (top -SH); switch off what looks at every packet (Suricata, ntopng, NetFlow), " +
+			"shorten the rule set (quick rules first), else take a faster machine"
+	}
 	return "look for what costs time for each packet: interrupt rate, firewall rules, the number of queues"
 }
 

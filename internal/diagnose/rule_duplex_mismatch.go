@@ -38,7 +38,7 @@ func duplexMismatch() Rule {
 					}
 				}
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
-					out = append(out, do("let both ends of the link negotiate",
+					out = append(out, do(negotiate(in.Facts, n.Name),
 						one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]},
 							"%s: %s: there are no collisions on a link that is full duplex at both ends", name, happened(c)))...)
 					continue

@@ -39,11 +39,12 @@ var limitedKinds = []struct {
 	{regexp.MustCompile(`Limiting closed port RST response from (\d+) to `), "segments arrive at TCP ports where nothing listens",
 		"tcpdump -ni NAME 'tcp[tcpflags] & tcp-rst != 0' shows who asks for which port: start the program that should listen " +
 			"there, correct the client, or block a scan"},
-	{regexp.MustCompile(`Limiting open port RST response from (\d+) to `), "segments arrive for connections that do not exist, at ports " +
-		"that are open",
+	{regexp.MustCompile(`Limiting open port RST response from (\d+) to `), "segments arrive for connections " +
+		"that do not exist, at ports that are open",
 		"tcpdump -ni NAME 'tcp[tcpflags] & tcp-rst != 0' shows the peers: connections that one end has forgotten (a restart, a " +
 			"firewall's state that ended), or a full accept queue (netstat -Lan)"},
-	{regexp.MustCompile(`Limiting icmp6? unreach(?:able)? response from (\d+) to `), "datagrams arrive at UDP ports where nothing listens",
+	{regexp.MustCompile(`Limiting icmp6? unreach(?:able)? response from (\d+) to `), "datagrams arrive at UDP ports " +
+		"where nothing listens",
 		"tcpdump -ni NAME 'icmp[0] == 3' shows who sends to which port: start the program that should listen there, or block it"},
 	{regexp.MustCompile(`Limiting icmp6? ping response from (\d+) to `), "more pings arrive than are answered",
 		"see who sends them (tcpdump -ni NAME icmp): what such a ping loses says nothing about the path"},

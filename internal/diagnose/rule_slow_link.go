@@ -10,6 +10,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -127,7 +128,10 @@ func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 	found[0].Because = "Cards and switches of the last twenty years carry 1 Gbit/s or more over copper: one that runs at " +
 		"100 Mbit/s mostly has a damaged pair in its cable, or a port at the other end that offers no more."
 	if f.System != "linux" {
-		found[0].Confirm = "ifconfig -m (FreeBSD) or ifconfig " + n.Name + " media (OpenBSD) lists faster modes as supported."
+		found[0].Confirm = shell.Join("ifconfig", "-m", n.Name) + " lists faster modes as supported."
+		if f.System == system.OpenBSD {
+			found[0].Confirm = shell.Join("ifconfig", n.Name, "media") + " lists faster modes as supported."
+		}
 		return do("compare with the modes that the card supports; change the cable; check the switch's port", found)
 	}
 	found[0].Confirm = "ethtool lists faster modes as supported."

@@ -200,7 +200,8 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
 		{Setting: setting}}
 	if _, known := f.Integer(setting); !known {
-		found[0].Fix[1].Value, found[0].Fix[1].ValueFor = "16777216", "a start, for buffers of up to 14 MiB; it takes no memory by itself"
+		found[0].Fix[1].Value = "16777216"
+		found[0].Fix[1].ValueFor = "a start, for buffers of up to 14 MiB; it takes no memory by itself"
 	}
 	if f.System == system.OpenBSD {
 		found[0].Fix = []Fix{{Action: smallerBuffer}}

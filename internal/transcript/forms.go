@@ -157,7 +157,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
-		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
+		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|` +
+		`^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
 		[]string{"invalid MTU", "BRDGADD", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
 			"Socket create", "atchdog", "table "}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
