@@ -65,6 +65,9 @@ func (f *Finding) remedies(in Input) {
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
 			f.Fix[i].Interface = nic
 		}
+		if f.Fix[i].Setting == "link:mtu" && f.Fix[i].Interface == "" && cardName.MatchString(nic) {
+			f.Fix[i].Interface = nic // a message named it, and nothing else was shown of it
+		}
 		f.Fix[i].remedy(in.Catalog, in)
 	}
 }
@@ -102,6 +105,9 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 		f.File, f.Line = keptByFirewall(in.Facts.Distribution, f, value)
 	}
 }
+
+// cardName is an interface of the BSDs: the driver's name and a number.
+var cardName = regexp.MustCompile(`^[a-z]{2,}\d+$`)
 
 // constant is a formula that depends on nothing.
 var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)
