@@ -92,7 +92,7 @@ func bareCommand(line string) string {
 	if line == "" || line[0] < 'a' || line[0] > 'z' {
 		return ""
 	}
-	words := commandWords(line)
+	words := commandWords(strings.TrimSuffix(line, ":")) // the title of what follows
 	prose := func(w string) bool { return strings.HasSuffix(w, ",") }
 	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") || slices.ContainsFunc(words, prose) {
 		return ""
