@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // linkLog is what the kernel's log says of one link.
@@ -37,7 +38,7 @@ const (
 func linkLogs(f *facts.Facts) map[string]*linkLog {
 	links := map[string]*linkLog{}
 	of := func(name string) *linkLog {
-		if n := f.NIC(name); n != nil && !physical(n) {
+		if n := f.NIC(name); n != nil && !physical(n) || f.System != system.Linux && withoutCable.MatchString(name) {
 			return nil
 		}
 		if links[name] == nil {
@@ -47,6 +48,9 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	}
 	lines := f.Lines("dmesg")
 	started := slices.ContainsFunc(lines, systemStart.MatchString)
+	dated := slices.ContainsFunc(lines, func(line string) bool {
+		return linkDown.MatchString(line) && !writtenAt(line).IsZero()
+	})
 	rises := make([]string, len(lines))
 	for i, line := range lines {
 		if rises[i] = firstGroup(linkRose, line); rises[i] != "" {
@@ -58,6 +62,9 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	for i, line := range lines {
 		src := func() facts.Source { return f.Line("dmesg", i+1) }
 		if name := firstGroup(linkDown, line); name != "" {
+			if dated && writtenAt(line).IsZero() && !sinceStart.MatchString(line) {
+				continue // a title or a sentence repeats it
+			}
 			// Some drivers say once more that it is down, before it is up again.
 			if l := of(name); l != nil && !(l.down && l.mayRise) {
 				l.down, l.downs = true, append(l.downs, src())

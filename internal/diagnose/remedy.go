@@ -58,11 +58,15 @@ func (f *Finding) remedies(in Input) {
 	if in.Facts.NIC(nic) != nil {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
-	f.Confirm = named(f.Confirm)
+	native := nativeTools(in.Facts.System)
+	f.Confirm = native.Replace(named(f.Confirm))
 	for i := range f.Fix {
-		f.Fix[i].Action = named(f.Fix[i].Action)
+		f.Fix[i].Action = native.Replace(named(f.Fix[i].Action))
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
 			f.Fix[i].Interface = nic
+		}
+		if f.Fix[i].Setting == "link:mtu" && f.Fix[i].Interface == "" && cardName.MatchString(nic) {
+			f.Fix[i].Interface = nic // a message named it, and nothing else was shown of it
 		}
 		f.Fix[i].remedy(in.Catalog, in)
 	}
@@ -87,14 +91,23 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	if f.Value == "" {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
 	}
+	value := cmp.Or(f.Value, unknownValue)
+	if f.Setting == "link:mtu" && in.Facts.System != system.Linux && f.Command == "" {
+		f.Command = shell.Join("ifconfig", cmp.Or(f.Interface, "INTERFACE"), "mtu", value)
+	}
 	if !known {
 		return
 	}
-	value := cmp.Or(f.Value, unknownValue)
 	on := in.Facts.System
 	f.Command = setCommand(on, r, f.Setting, f.Interface, value)
 	f.File, f.Line = fileLine(on, r, f.Setting, f.Interface, value)
+	if f.File != "" {
+		f.File, f.Line = keptByFirewall(in.Facts.Distribution, f, value)
+	}
 }
+
+// cardName is an interface of the BSDs: the driver's name and a number.
+var cardName = regexp.MustCompile(`^[a-z]{2,}\d+$`)
 
 // constant is a formula that depends on nothing.
 var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)

@@ -65,3 +65,25 @@ func TestLossyStreams(t *testing.T) {
 	}
 	t.Errorf("found %+v", findings)
 }
+
+// TestKeptByFirewall wants a firewall's own page in place of the files that it overwrites, and FreeBSD's tools.
+func TestKeptByFirewall(t *testing.T) {
+	const overflow = "sonewconn: pcb 0xf (192.0.2.1:443 (proto 6)): Listen queue overflow: 193 already in queue awaiting acceptance"
+	for _, c := range []struct{ distribution, file string }{{"", "/etc/sysctl.conf"}, {"OPNsense", "System > Settings > Tunables"},
+		{"pfSense", "System > Advanced > System Tunables"}} {
+		f, _, _ := judge(t, freebsdExample("dmesg", overflow+"\n"))
+		f.Distribution = c.distribution
+		findings, _ := Evaluate(Input{Facts: f})
+		if len(findings) == 0 || len(findings[0].Fix) != 2 || findings[0].Fix[1].File != c.file {
+			t.Fatalf("%q: %+v", c.distribution, findings)
+		}
+		if strings.Contains(findings[0].Confirm, "ss -ltn") {
+			t.Errorf("FreeBSD has no ss: %s", findings[0].Confirm)
+		}
+	}
+	f := &Fix{Setting: "ifconfig:tso4", File: "/etc/rc.conf"}
+	page, label := keptByFirewall("pfSense", f, "off")
+	if page != "System > Advanced > Networking" || !strings.Contains(label, "TCP seg") {
+		t.Errorf("%q, %q", page, label)
+	}
+}

@@ -17,8 +17,8 @@ func acceptQueueFull() Rule {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				action := "the program that listens on " + l.Local + " does not accept fast enough: check whether it is overloaded " +
-					"or stuck"
+				action := "find out why the program that listens on " + l.Local + " does not accept: all its workers are " +
+					"busy, or blocked by a disk or a server behind it"
 				if programsBacklog(in.Facts) {
 					action = fmt.Sprintf("the program that listens on %s asked for a backlog of %d, and the kernel allows more: raise "+
 						"the backlog in its configuration and restart it; check whether it is overloaded or stuck", l.Local, l.Backlog)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // coreSaturated finds a core that does nothing but network work.
@@ -39,9 +40,7 @@ func coreSaturated() Rule {
 				if p.Idle+p.Nice > 0.05 {
 					s = Warning // its bursts are lost already, its mean is not the limit yet
 				}
-				out = append(out, with(s, do("spread the queues' interrupts over the cores: more queues (Linux: ethtool -L NAME "+
-					"combined N; FreeBSD, of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in /boot/loader.conf), "+
-					"irqbalance or RPS (Linux)",
+				out = append(out, with(s, do(spreadWork(in.Facts),
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
 						"%.0f%% of its time %s %s", 100*busy, where, others)))...)
 			}
@@ -68,4 +67,16 @@ func coreShownAlone(f *facts.Facts) []Finding {
 		"faster machine", one(fmt.Sprintf("CPU %d", p.ID),
 		[]facts.Source{p.Source},
 		"%.0f%% of its time in interrupts; the other cores were not shown", 100*p.Interrupt)))
+}
+
+// spreadWork is what is done about one core that all packets wait for.
+func spreadWork(f *facts.Facts) string {
+	switch f.System {
+	case system.FreeBSD:
+		return "let more queues of the card work (vmstat -ia shows them); PPPoE and tunnels arrive at one queue: spread them with " +
+			"net.isr.dispatch=deferred, and net.isr.maxthreads=-1 in /boot/loader.conf"
+	case system.OpenBSD:
+		return "use a card with several queues (ix, ixl, mcx), fewer rules of pf for each packet (quick ones first), or a faster core"
+	}
+	return "spread the queues' interrupts over the cores, or steer packets (RSS, RPS)"
 }

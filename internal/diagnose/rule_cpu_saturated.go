@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -47,8 +48,7 @@ func cpuSaturated() Rule {
 			if idle/all > 0.1 {
 				severity = Warning
 			}
-			return with(severity, do("reduce the cost per packet: interrupt rate (Linux: ethtool -C NAME adaptive-rx on), "+
-				"firewall rules, number of queues",
+			return with(severity, do(lessWork(in.Facts),
 				one("processor", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
 					100*idle/all)))
@@ -58,6 +58,31 @@ func cpuSaturated() Rule {
 		Quiet: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU "+
 			"1:  0.0% user,  0.0% nice,  6.0% system,  3.3% interrupt, 90.7% idle\n"),
 	}
+}
+
+// lessWork is what makes each packet cheaper: the program that handles them one by one, where it was seen to take a notable
+// share, else the places to look at.
+func lessWork(f *facts.Facts) string {
+	const notable = 0.15
+	for _, t := range f.Threads {
+		name, _, _ := strings.Cut(t.Name[strings.LastIndexByte(t.Name, '/')+1:], " ")
+		if cheaper := kernelInstead[name]; cheaper != "" && t.Share >= notable {
+			return fmt.Sprintf("%s takes %.0f%%, since every packet leaves the kernel for it: %s", name, 100*t.Share, cheaper)
+		}
+	}
+	if f.System != "linux" {
+		return "see which threads they are (top -SH); switch off what looks at every packet (Suricata, ntopng, NetFlow), " +
+			"shorten the rule set (quick rules first), else take a faster machine"
+	}
+	return "look for what costs time for each packet: interrupt rate, firewall rules, the number of queues"
+}
+
+// kernelInstead are programs of the BSDs through which packets pass one by one, with what does the same in the kernel.
+var kernelInstead = map[string]string{
+	"natd":         "let the kernel translate addresses instead (ipfw nat, or pf)",
+	"ppp":          "let mpd5 or the kernel's PPPoE keep the session instead, which leaves the packets in the kernel",
+	"openvpn":      "use its data channel offload (if_ovpn of FreeBSD 14, OpenVPN 2.6), or WireGuard",
+	"wireguard-go": "use the kernel's WireGuard (if_wg)",
 }
 
 // everyCore reports whether all that the host has were sampled: of those that

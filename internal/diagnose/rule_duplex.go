@@ -7,6 +7,8 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // halfDuplex finds links that run at half duplex.
@@ -19,7 +21,7 @@ func halfDuplex() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if n.Duplex == "half" && n.Up && physical(n) {
-					out = append(out, do("set both ends of the link to autonegotiation",
+					out = append(out, do(negotiate(in.Facts, n.Name),
 						one(n.Name, []facts.Source{n.Shown["duplex"], n.Shown["speed_bps"]}, "half duplex at %s", n.Speed))...)
 				}
 			}
@@ -46,7 +48,7 @@ func halfDuplexMessages(f *facts.Facts) (out []Finding) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if m := last[name]; strings.EqualFold(m[3], "half") {
-			out = append(out, do("set both ends of the link to autonegotiation",
+			out = append(out, do(negotiate(f, name),
 				one(name, []facts.Source{at[name]}, "half duplex at %s Mbit/s", m[2]))...)
 		}
 	}
@@ -69,3 +71,12 @@ var memberUp = regexp.MustCompile(`(?:slave |definitely up for interface )([a-z]
 // linkMessage is what drivers say of a link that came up: phylib "Link is Up - 100Mbps/Full", mii "link up, 100Mbps,
 // full-duplex", Intel's "NIC Link is Up 1000 Mbps Full Duplex".
 var linkMessage = regexp.MustCompile(`([a-z][\w.-]*): (?:NIC )?[Ll]ink (?:is )?[Uu]p[ ,-]+(?:at )?(\d+) ?Mbps[,/ ]+([FfHh][aul]+[lf])\b`)
+
+// negotiate is what is done about a link that one end has fixed.
+func negotiate(f *facts.Facts, name string) string {
+	command := shell.Join("ethtool", "-s", name, "autoneg", "on")
+	if f.System != system.Linux {
+		command = shell.Join("ifconfig", name, "media", "autoselect")
+	}
+	return "let both ends of the link negotiate: " + command + " here, automatic at the switch's port"
+}

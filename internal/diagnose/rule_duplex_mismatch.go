@@ -40,7 +40,7 @@ func duplexMismatch() Rule {
 					}
 				}
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
-					out = append(out, do("set both ends of the link to autonegotiation",
+					out = append(out, do(negotiate(in.Facts, n.Name),
 						one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]},
 							"%s: %s: a link that is full duplex at both ends has no collisions", name, happened(c)))...)
 					continue

@@ -25,9 +25,9 @@ func linkErrors() Rule {
 					if dropped := nicMatching(n, ringDrop); c.Value == 0 || len(dropped) > 0 {
 						continue
 					}
-					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s of %d packets (%s)",
-						happened(c), received(n), name)
-					if in.Facts.System == "linux" {
+					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s%s (%s)",
+						happened(c), ofReceived(n, c), name)
+					if in.Facts.System == "linux" || wirelessName.MatchString(n.Name) { // a radio hears what it cannot read
 						out = append(out, with(Info, found)...)
 						continue
 					}

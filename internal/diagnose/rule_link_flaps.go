@@ -84,6 +84,10 @@ func flapAction(f *facts.Facts, name string) string {
 	if wirelessName.MatchString(name) {
 		return "check the signal and the wpa_supplicant log"
 	}
+	if f.System == system.FreeBSD && usbCardName.MatchString(name) {
+		return "try another USB port and cable, then another adapter: USB adapters often drop off the bus or lose their link; for a " +
+			"router use a PCI Express card"
+	}
 	if f.System != system.Linux { // whose energy saving is off unless somebody switched it on
 		rates := shell.Join("ifconfig", "-m", name)
 		if f.System == system.OpenBSD {
@@ -98,6 +102,12 @@ func flapAction(f *facts.Facts, name string) string {
 	return "replace the cable or optic, then change the switch port; if it continues, disable Energy Efficient Ethernet (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }
+
+// usbCardName are cards on USB of FreeBSD, whatever their driver.
+var usbCardName = regexp.MustCompile(`^ue\d+$`)
+
+// withoutCable are interfaces of the BSDs that no cable holds up: they go up and down as programs make and end them.
+var withoutCable = regexp.MustCompile(`^(?:gif|gre|ovpn[cs]|tun|tap|wg|epair|enc|ipsec|lo|vxlan|pfsync|pflog)\d+[ab]?$`)
 
 var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iw[imnx]\d|wpi|wifi|phy|run\d|rum\d|u?r?rtwn\d|urtw|bwfm|` +
 	`bwi\d|mwx|qwx|zyd|otus)`)

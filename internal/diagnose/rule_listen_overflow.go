@@ -82,9 +82,10 @@ func listenMessages(f *facts.Facts) []Finding {
 		out = one(subject, lines, "the kernel reported full accept queues (%s)%s", counted(n, "line"),
 			map[bool]string{true: fmt.Sprintf(", at least %s lost", counted(lost, "connection"))}[lost > 0])
 	}
-	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the backlog that it " +
-		"passes to listen()"}
-	out[0].Fix = []Fix{raise, {Setting: "kern.ipc.soacceptqueue"}}
+	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the " +
+		"backlog it gives to listen()"}
+	out[0].Fix = []Fix{raise, {Action: "the kernel's limit cuts that when the program starts: raise it, then restart the program",
+		Setting: "kern.ipc.soacceptqueue"}}
 	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog
 		waiting, _ := strconv.Atoi(m[1])
 		backlog := max(0, (2*(waiting-1)+2)/3)

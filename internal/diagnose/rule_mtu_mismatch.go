@@ -2,10 +2,12 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // mtuMismatch finds members of a bridge or bond with different MTUs, and
@@ -34,8 +36,18 @@ func mtuMismatch() Rule {
 				if other == nil {
 					first[n.Master] = n
 				} else if other.MTU != n.MTU {
-					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source},
-						"%s has MTU %d, %s has MTU %d", other.Name, other.MTU, n.Name, n.MTU)...)
+					found := one(n.Master, []facts.Source{other.Source, n.Source},
+						"%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)
+					if ofBSD {
+						small, large := n, other
+						if small.MTU > large.MTU {
+							small, large = large, small
+						}
+						mtu := strconv.Itoa(large.MTU)
+						found[0].Fix = []Fix{{Action: "give all members one MTU, and the other end of an epair or tap too:", Setting: "link:mtu",
+							Interface: small.Name, Value: mtu, Command: shell.Join("ifconfig", small.Name, "mtu", mtu)}}
+					}
+					out = append(out, found...)
 				}
 			}
 			if ofBSD {

@@ -23,7 +23,8 @@ func nfsRetransmits() Rule {
 			if calls.Value >= 1000 && again.Value > 0 {
 				found := one("nfs", []facts.Source{again.Source}, "%d of %d requests were retransmitted (%s)", again.Value,
 					calls.Value, percent(float64(again.Value)/float64(calls.Value)))
-				found = with(graded(again, calls.Value, Critical), found)
+				found = do("see whether the path loses packets; if not, look at the server: busy disks, or all threads of nfsd in use "+
+					"(nfsstat -s); mount over TCP instead of UDP", with(graded(again, calls.Value, Critical), found))
 				if i := slices.IndexFunc(f.NFSMounts, overUDP); i >= 0 {
 					found[0].Evidence = append(found[0].Evidence, f.NFSMounts[i].Source)
 				}

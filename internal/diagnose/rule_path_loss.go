@@ -39,7 +39,14 @@ func pathLoss() Rule {
 					share >= probesLost {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
-					return do("locate the loss: mtr -rwc 200 to the same host; start with the local link (Wi-Fi, cable, duplex)", found)
+					if answersLimited(p) {
+						found[0].Summary += fmt.Sprintf("; %.0f a second were, about as many as FreeBSD answers", float64(p.Answered)/p.Took)
+						found[0].Because = "FreeBSD, and what is made of it, answers 200 pings a second (net.inet.icmp.icmplim): what ping -f " +
+							"sends above that is not lost by the path."
+						found[0].Confirm = "ping -i 0.02 to the same host loses nothing; its log says: Limiting icmp ping response."
+						return do("ask more slowly before looking for a loss: ping -i 0.02 -c 1000", with(Info, found))
+					}
+					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
 			}
 			if found := unanswered(in.Facts); found != nil {
@@ -57,6 +64,14 @@ func pathLoss() Rule {
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
 	}
+}
+
+// answersLimited reports whether more pings were sent than FreeBSD answers in a second, and about as many answered
+// (badport_bandlim in sys/netinet/ip_icmp.c; newer releases vary the limit a little).
+func answersLimited(p facts.Ping) bool {
+	const least, most = 170, 210
+	rate := float64(p.Answered) / max(p.Took, 1)
+	return p.Took >= 2 && rate >= least && rate <= most
 }
 
 // lossyTrace finds the hop from which on all lose.

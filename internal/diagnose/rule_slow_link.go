@@ -10,6 +10,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -127,8 +128,11 @@ func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 	found[0].Because = "Cards and switches of the last twenty years support 1 Gbit/s or more over copper: 100 Mbit/s " +
 		"usually means a damaged pair in the cable, or a port at the other end that offers no more."
 	if f.System != "linux" {
-		found[0].Confirm = "ifconfig -m (FreeBSD) or ifconfig " + n.Name + " media (OpenBSD) lists faster modes as supported."
-		return do("compare with the card's supported modes (ifconfig -m NAME); replace the cable; check the switch port", found)
+		found[0].Confirm = shell.Join("ifconfig", "-m", n.Name) + " lists faster modes as supported."
+		if f.System == system.OpenBSD {
+			found[0].Confirm = shell.Join("ifconfig", n.Name, "media") + " lists faster modes as supported."
+		}
+		return do("compare with the modes that the card supports; change the cable; check the switch's port", found)
 	}
 	found[0].Confirm = "ethtool lists faster modes as supported."
 	return do("compare supported and advertised modes (ethtool NAME); replace the cable; check the switch port", found)

@@ -70,6 +70,11 @@ func hungCards(lines []facts.Source, n int) []Finding {
 // watchdog timeouts end with it: opnsense/core issue 6301).
 func ofRealtek(f *facts.Facts, found []Finding) []Finding {
 	if f.System == system.FreeBSD && realtekHung.MatchString(found[0].Evidence[0].Text) {
+		if f.Distribution == "OPNsense" {
+			found[0].Fix = []Fix{{Action: "install the vendor's driver, the plugin os-realtek-re (System > Firmware > Plugins), and " +
+				"restart; where it is installed already, use another card"}}
+			return found
+		}
 		found[0].Fix = []Fix{{Action: "install the vendor's driver: pkg install realtek-re-kmod (in OPNsense the plugin " +
 			"os-realtek-re), put these two lines into /boot/loader.conf and reboot; if it is already loaded (kldstat), try the " +
 			"other version, realtek-re-kmod198"},

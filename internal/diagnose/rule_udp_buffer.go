@@ -164,8 +164,11 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		if m[8] != "" { // the BSDs grant all of it or nothing
 			found[0].Summary = fmt.Sprintf("a program asked for a buffer of %s and was refused", units.Bytes(size))
 		}
-		found[0].Because = "The kernel has no flow control for UDP (QUIC): a burst larger than the buffer is lost, and the " +
-			"transfer slows down."
+		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
+			"than the buffer is lost, and the transfer slows down."
+		if f.System != system.Linux && (m[8] != "" || strings.HasPrefix(m[0], "so-snd")) { // TCP's too, and those for sending
+			found[0].Subject, found[0].Because, found[0].Confirm = "sockets", wholeOrNone, refusalEnds
+		}
 		needed := size * unit
 		switch f.System {
 		case system.OpenBSD:
@@ -193,16 +196,23 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	const setting = "kern.ipc.maxsockbuf"
 	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer size it "+
 		"asked for (%s)", counted(n, "message"))
-	found[0].Because = "The kernel grants the requested size or nothing; the program continues with the default size, or " +
-		"exits."
-	found[0].Confirm = ""
-	found[0].Fix = []Fix{{Action: "configure the program to request less, or raise the limit to 9/8 of its request:"},
+	found[0].Because, found[0].Confirm = wholeOrNone, refusalEnds
+	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
 		{Setting: setting}}
+	if _, known := f.Integer(setting); !known {
+		found[0].Fix[1].Value = "16777216"
+		found[0].Fix[1].ValueFor = "a start, for buffers of up to 14 MiB; it takes no memory by itself"
+	}
 	if f.System == system.OpenBSD {
 		found[0].Fix = []Fix{{Action: smallerBuffer}}
 	}
 	return found
 }
+
+const (
+	wholeOrNone = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default size, or ends."
+	refusalEnds = "The message does not come back when the program starts again."
+)
 
 // mbufOverhead is by how much kern.ipc.maxsockbuf is larger than the largest buffer that is granted: each cluster of
 // 2048 bytes counts with an mbuf of 256 (sb_max_adj in sys/kern/uipc_sockbuf.c).

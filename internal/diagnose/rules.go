@@ -33,6 +33,6 @@ func Rules() []Rule {
 		tunnelReplay(), rdmaLosses(), saidLost(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
-		settingHarmful(), settingNoEffect(), reported(),
+		refusalsLimited(), settingHarmful(), settingNoEffect(), reported(),
 	}
 }

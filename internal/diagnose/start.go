@@ -46,6 +46,7 @@ var raised = map[string]struct {
 	"net.inet6.ip6.intr_queue_maxlen": {},
 	"net.inet.ip.ifq.maxlen":          {},
 	"pf:set/limit/states":             {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
+	"pf:set/limit/table-entries":      {least: 1000000},
 	"pf:set/limit/src-nodes":          {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
 	"pf:set/limit/frags":              {pools: []string{"zone pf frags", "zone pf frag entries"}},
 	"net.inet.ip.maxfrags":            {},
@@ -69,6 +70,9 @@ func start(f *facts.Facts, name, nic string) (value, from string) {
 		return "", ""
 	}
 	words := strings.Fields(presentLimit(f, name, nic, r.pools))
+	if len(words) == 0 && r.least > 0 {
+		return strconv.FormatInt(r.least, 10), "a start; keep what is set now where that is more"
+	}
 	if len(words) == 0 {
 		return "", ""
 	}

@@ -340,6 +340,8 @@ func freebsdCollectors() []collector {
 		{part: "modules", op: host.Command("kldstat"), parse: (*Facts).readKldstat, area: Machine, files: `^kldstat( -v)?$`},
 		{part: "host cache", op: host.Command("sysctl", "net.inet.tcp.hostcache.list"), parse: (*Facts).readHostcache,
 			area: Connections, files: `^sysctl (-n )?net\.inet\.tcp\.hostcache\.list$`},
+		{part: "usb", op: host.Command("usbconfig"), parse: (*Facts).readUSBConfig, when: recorded, area: Interfaces,
+			files: `^usbconfig( list| show_ifdrv)?$`},
 		{part: "disks", op: host.Command("iostat", "-Ix"), parse: (*Facts).readIostatExtended, sampled: true, area: Storage,
 			files: `^iostat -(\w*I\w*x|\w*x\w*I)\w*( \S+)*$`},
 		{part: "disk descriptions", op: host.Command("geom", "disk", "list"), parse: (*Facts).readGeomDisks, area: Storage,

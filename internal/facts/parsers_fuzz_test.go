@@ -98,6 +98,7 @@ var pastedSeeds = map[string]string{
 	"speedtest": "Idle Latency:    11.21 ms   (jitter: 0.91ms, low: 10.11ms, high: 12.31ms)\n" +
 		"    Download:   211.12 Mbps (data used: 301.1 MB)\n         41.22 ms   (jitter: 9.34ms, low: 11.71ms, high: 96.12ms)\n" +
 		"      Upload:    10.11 Mbps (data used: 12.2 MB)\n Packet Loss:     0.4%\n",
+	"usbconfig": "ugen0.2: <Realtek USB 10/100/1000 LAN> at usbus0, cfg=0 md=HOST spd=HIGH (480Mbps) pwr=ON (350mA)\n",
 	"lsusb -t": "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, 480M\n" +
 		"    |__ Port 3: Dev 5, If 0, Class=Vendor Specific Class, Driver=r8152, 480M\n",
 	"nfsstat": "Client rpc stats:\ncalls      retrans    authrefrsh\n3000       19         3000\nnas:/a /mnt nfs rw,vers=3,proto=tcp,timeo=7 0 0\n" +

@@ -22,6 +22,9 @@ type Ping struct {
 	Data    int  `json:"data_bytes,omitempty"`
 	TooLong bool `json:"too_long,omitempty"`
 
+	// Took are the seconds from the first packet to the last one, 0 where they were not printed.
+	Took float64 `json:"-"`
+
 	Answered int    `json:"answered"`
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
@@ -57,6 +60,7 @@ var (
 		`destination (?:host|net) unreachable|packet filtered|communication prohibited)|^Unicast reply from |` +
 		`^ARPING \S+ from 0\.0\.0\.0`)
 	pingCount = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
+	pingTook  = regexp.MustCompile(`, time (\d+) ?ms$`)
 	pingSent  = regexp.MustCompile(`^\d+ packets transmitted, \d+ (?:packets )?received`)
 	pingNone  = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
 		`Request timeout for icmp_seq \d+|` +
@@ -142,6 +146,9 @@ func (p *Ping) take(line string, at func() Source) {
 		p.Sent, _ = strconv.Atoi(m[1] + m[3])
 		p.Answered, _ = strconv.Atoi(m[2] + m[4])
 		p.Counted = at()
+		if m := pingTook.FindStringSubmatch(line); m != nil {
+			p.Took = milliseconds(m[1])
+		}
 	}
 	p.adjoining = answered
 }

@@ -25,6 +25,25 @@ var (
 	usbRate = map[string]units.Rate{"1.1": 12 * units.Mbit, "2.0": 480 * units.Mbit, "3.0": 5 * units.Gbit, "3.1": 10 * units.Gbit}
 )
 
+// usbConfig is a device in usbconfig's list (usr.sbin/usbconfig/dump.c).
+var usbConfig = regexp.MustCompile(`^ugen\d+\.\d+: <([^>]*)> at usbus\d+, .*\bspd=[A-Z]+ \(([0-9.]+)([MG])bps\)`)
+
+// readUSBConfig reads usbconfig.
+func (f *Facts) readUSBConfig(t text) error {
+	for i, line := range t.lines() {
+		m := usbConfig.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil || len(f.USBDevices) >= rowLimit {
+			continue
+		}
+		rate, err := units.ParseRate(m[2] + map[string]string{"M": "mbit", "G": "gbit"}[m[3]])
+		if err != nil {
+			continue
+		}
+		f.USBDevices = append(f.USBDevices, USBDevice{Name: m[1], Rate: rate, Source: f.Line(t.from, i+1)})
+	}
+	return nothingUnless(len(f.USBDevices) > 0)
+}
+
 // readUSB reads lsusb -t, and lsusb, in which the root of each bus tells how fast it is at most.
 func (f *Facts) readUSB(t text) error {
 	buses := map[string]units.Rate{}

@@ -67,7 +67,8 @@ var strongMarks = []struct {
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |` +
 		`SYN cache entries added|^\s*lladdr [0-9a-f]{2}:|ieee80211: (?:nwid|join) |^\s*status: no network$|` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|` +
-		`^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on `), system.OpenBSD},
+		`^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on |` +
+		`^kern\.(?:nfiles|nprocs|maxclusters)=\d`), system.OpenBSD},
 }
 
 // Votes of one paste.
@@ -181,17 +182,22 @@ func (p *Posted) nameDistribution(f *facts.Facts, file string) {
 			return
 		}
 	}
-	if len(f.NICs) < 2 || otherAppliance.MatchString(p.prose()) {
-		return // what is behind or beside a firewall speaks of it too
-	}
+	// What is behind or beside a firewall speaks of it too, and does not print its release.
+	several := len(f.NICs) >= 2 && !otherAppliance.MatchString(p.prose())
 	for _, part := range p.parts {
 		for i, line := range part.lines {
-			if f.Named(line, facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}) {
+			src := facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}
+			if (several || firewallRelease.MatchString(line)) && f.Named(line, src) {
 				return
 			}
 		}
 	}
 }
+
+// firewallRelease is a release as the first page of the firewalls shows it: OPNsense 24.1.4-amd64, with FreeBSD's in the
+// next line.
+var firewallRelease = regexp.MustCompile(`^\W*(?:Versions? +|[\w.-]+: )?(?i:OPNsense|pfSense(?: CE|\+| Plus)?)(?: [Vv]ersion:?)? ` +
+	`\d\d?\.\d[\w.]*(?:-[\w.-]+| \(amd64/\w+\)\W*)?$`)
 
 // releaseForms find the release where a setting, a boot message or a tool's heading says it.
 var releaseForms = []struct {

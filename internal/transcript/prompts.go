@@ -93,7 +93,8 @@ func bareCommand(line string) string {
 		return ""
 	}
 	words := commandWords(strings.TrimSuffix(line, ":")) // the title of what follows
-	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") {
+	prose := func(w string) bool { return strings.HasSuffix(w, ",") }
+	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") || slices.ContainsFunc(words, prose) {
 		return ""
 	}
 	command := strings.Join(words, " ")

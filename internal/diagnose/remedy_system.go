@@ -1,0 +1,85 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/system"
+)
+
+// toolNames are tools as remedies and confirmations name them, for several systems at once or for Linux alone, and as each
+// system has them; empty where the words stay as they are.
+var toolNames = []struct{ said, linux, freebsd, openbsd string }{
+	{"ss -ltn or netstat -Lan", "ss -ltn", "netstat -Lan", ""},
+	{"ss -ltn (netstat -Lan)", "ss -ltn", "netstat -Lan", ""},
+	{"ss -ti, netstat -s -p tcp", "ss -ti, nstat TcpRetransSegs", "netstat -s -p tcp", "netstat -s -p tcp"},
+	{"ss -ti or netstat per connection", "ss -ti per connection", "netstat -T per connection", "tcpdump per connection"},
+	{"(ss -ti, ping -M do -s", "", "(netstat -s -p tcp, ping -D -s", "(netstat -s -p tcp, ping -D -s"},
+	{"ss -s (netstat -an)", "ss -s", "netstat -an", "netstat -an"},
+	{"(ss -tnp state close-wait, sockstat)", "(ss -tnp state close-wait)", "(sockstat)", "(fstat)"},
+	{"(nstat TcpRetransSegs, netstat -sp tcp)", "(nstat TcpRetransSegs)", "(netstat -s -p tcp)", "(netstat -s -p tcp)"},
+	{"nstat -az TcpRetransSegs", "", "netstat -s -p tcp", "netstat -s -p tcp"},
+	{"(/proc/net/xfrm_stat, netstat -s)", "(/proc/net/xfrm_stat)", "(netstat -s)", "(netstat -s)"},
+	{"(ethtool, ifconfig)", "(ethtool)", "(ifconfig)", "(ifconfig)"},
+	{"ethtool -S NAME on both ends", "", "netstat -id (on Linux ethtool -S NAME) on both ends",
+		"netstat -id (on Linux ethtool -S NAME) on both ends"},
+	{"iw dev NAME link, ifconfig of the BSDs, shows", "iw dev NAME link shows", "ifconfig shows", "ifconfig shows"},
+	{"(ip link, ping -M do -s", "", "(ifconfig, ping -D -s", "(ifconfig, ping -D -s"},
+	{"ping -M do -s", "", "ping -D -s", "ping -D -s"},
+	{"top -SH (FreeBSD) or mpstat -P ALL 1", "mpstat -P ALL 1", "top -SHP", "systat cpu"},
+	{"WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco)", "",
+		"WireGuard, or OpenVPN 2.6 with if_ovpn of FreeBSD 14", "WireGuard (wg)"},
+	{"switch off ASPM for the slot", "", "switch off PCI Express power saving (ASPM) in the BIOS setup",
+		"switch off PCI Express power saving (ASPM) in the BIOS setup"},
+	{"(LimitNOFILE=65536 in the unit, ", "", `(NAME_limits="-n 65536" in /etc/rc.conf, `,
+		"(openfiles=65536 of the daemon's class in /etc/login.conf, "},
+	{"of the whole host fs.file-max", "", "of each process kern.maxfilesperproc, of the whole host kern.maxfiles",
+		"of the whole host kern.maxfiles"},
+	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
+}
+
+// nativeTools replaces the tools in the words of a finding by those of the system.
+func nativeTools(on system.System) *strings.Replacer {
+	var pairs []string
+	for _, t := range toolNames {
+		own := map[system.System]string{system.Linux: t.linux, system.FreeBSD: t.freebsd, system.OpenBSD: t.openbsd}[on]
+		if own != "" {
+			pairs = append(pairs, t.said, own)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// firewallPages are where the distributions of FreeBSD made for firewalls keep what their start writes to the files: the
+// page, and what the switch or the field is called there.
+var firewallPages = []struct{ distribution, setting, page, label string }{
+	{"OPNsense", "ifconfig:lro", "Interfaces > Settings", "Hardware LRO: disable"},
+	{"OPNsense", "ifconfig:tso", "Interfaces > Settings", "Hardware TSO: disable"},
+	{"OPNsense", "pf:set/limit/states", "Firewall > Settings > Advanced", "Firewall Maximum States: "},
+	{"OPNsense", "pf:set/limit/table-entries", "Firewall > Settings > Advanced", "Firewall Maximum Table Entries: "},
+	{"pfSense", "ifconfig:lro", "System > Advanced > Networking", "Disable hardware large receive offload"},
+	{"pfSense", "ifconfig:tso", "System > Advanced > Networking", "Disable hardware TCP segmentation offload"},
+	{"pfSense", "pf:set/limit/states", "System > Advanced > Firewall & NAT", "Firewall Maximum States: "},
+	{"pfSense", "pf:set/limit/table-entries", "System > Advanced > Firewall & NAT", "Firewall Maximum Table Entries: "},
+}
+
+// keptByFirewall is where a fix is kept on a firewall whose own configuration overwrites the files of FreeBSD.
+func keptByFirewall(distribution string, f *Fix, value string) (file, line string) {
+	for _, p := range firewallPages {
+		if p.distribution != distribution || p.setting != strings.TrimRight(f.Setting, "46") {
+			continue
+		}
+		if strings.HasSuffix(p.label, " ") {
+			return p.page, p.label + value
+		}
+		return p.page, p.label
+	}
+	switch {
+	case distribution == "OPNsense" && (f.File == "/etc/sysctl.conf" || f.File == "/boot/loader.conf"):
+		return "System > Settings > Tunables", f.Setting + "=" + value
+	case distribution == "pfSense" && f.File == "/etc/sysctl.conf":
+		return "System > Advanced > System Tunables", f.Setting + "=" + value
+	case distribution == "pfSense" && f.File == "/boot/loader.conf":
+		return "/boot/loader.conf.local", f.Line
+	}
+	return f.File, f.Line
+}
