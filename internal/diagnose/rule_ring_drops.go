@@ -6,6 +6,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // ringDrops finds packets that a NIC dropped for want of a descriptor.
@@ -31,7 +32,7 @@ func ringDrops() Rule {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
-				action := "spread the receive work over more cores, or let the host take more packets in one go"
+				action := longerRing(in.Facts, n)
 				if lossShare(grown, arrived) > 0.5 { // no load does that for long
 					action = "the host takes next to nothing out of the ring: vmstat -ia (Linux: /proc/interrupts) shows whether " +
 						"the card's interrupts arrive; update the driver, or try another one"
@@ -47,6 +48,21 @@ func ringDrops() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0)),
 	}
 }
+
+// longerRing is what is done about a ring that is not emptied in time.
+func longerRing(f *facts.Facts, n *facts.NIC) string {
+	switch {
+	case f.System != system.Linux:
+		return "spread the receive work over more cores, or let the host take more packets in one go"
+	case n.Rings.RXMax > 0:
+		return spreadReceive
+	}
+	return "let the ring hold longer bursts (ethtool -G NAME rx MAXIMUM; ethtool -g NAME shows the maximum); " + spreadReceive
+}
+
+// spreadReceive is how Linux spreads the packets of a card.
+const spreadReceive = "spread the receive work over more cores: ethtool -l NAME shows the queues, ethtool -L NAME combined N " +
+	"sets them, and mpstat -P ALL 1 (%soft) whether one core does it all"
 
 // printedName is the name of a counter as the quoted line prints it, where it does.
 func printedName(name string, c facts.Counter) string {

@@ -48,6 +48,11 @@ func slowLink() Rule {
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
 					found[0].Summary += "; the other end offers no more"
 					found = do("set the switch's port to negotiate, or use a faster port", found)
+				case fixedSpeed(n):
+					found[0].Summary += "; it does not negotiate, its speed is fixed"
+					found[0].Evidence = append(found[0].Evidence, n.Shown["autonegotiation"])
+					found = do("let the card negotiate ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on), and the switch's "+
+						"port too; take the fixed speed out of the configuration of the interface", found)
 				default:
 					found = do("change the cable; check the speed of the switch's port", found)
 				}
@@ -65,6 +70,12 @@ func slowLink() Rule {
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
+}
+
+// fixedSpeed reports whether ethtool shows a link that does not negotiate.
+func fixedSpeed(n *facts.NIC) bool {
+	_, negotiates, _ := strings.Cut(n.Shown["autonegotiation"].Text, "negotiation: ")
+	return negotiates == "off" || negotiates == "No"
 }
 
 // partnerSlow finds, in an answer of ethtool that was cut off before its speed, another end that offers no gigabit.

@@ -153,15 +153,18 @@ func hungAction(line string) string {
 			"(usbcore.autosuspend=-1 in the kernel command line); update its driver and firmware"
 	case intelGigabit.MatchString(line):
 		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
-			"ethtool -K NAME tso off gso off), and ASPM for the slot"
+			"ethtool -K NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
 		return "update its driver; look in the same log for stuck processors (soft lockup) and lack of memory; where it " +
 			"stays so, move the virtual machine to another host (in a cloud: stop and start it)"
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
 	}
-	return "update the driver and the card's firmware; switch off ASPM for the slot"
+	return "update the driver and the card's firmware; switch off " + sleepingSlot
 }
+
+// sleepingSlot is the power saving of a card's slot, with the way to switch it off.
+const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off in the kernel command line)"
 
 // The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.
 var (
