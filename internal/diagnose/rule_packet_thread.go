@@ -29,7 +29,8 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
+				action := "spread the receive work: more queues (ethtool -L NAME combined N), or packet steering where the card has one " +
+					"(echo f > /sys/class/net/NAME/queues/rx-0/rps_cpus for four cores); look whether gro is on (ethtool -k NAME)"
 				if in.Facts.System == "freebsd" {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"

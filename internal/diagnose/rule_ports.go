@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -70,9 +71,13 @@ func refusedPorts(f *facts.Facts) []Finding {
 
 // portFixes give connections out more local ports, or let them need fewer.
 func portFixes(s system.System) []Fix {
-	return []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
+	fixes := []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
 		"freebsd": "net.inet.ip.portrange.first"}[s]},
 		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+	if s == system.Linux {
+		fixes = slices.Insert(fixes, 1, Fix{Setting: "net.ipv4.tcp_tw_reuse", Value: "1"})
+	}
+	return fixes
 }
 
 // noPort is EADDRNOTAVAIL of connect() as the C library, Go, Node.js, Java and Python say it; noPortBound is bind() to port 0 in

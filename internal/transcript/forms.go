@@ -192,10 +192,10 @@ var looseLines = []looseLine{
 		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
-		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|` +
+		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
-		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
+		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
@@ -401,6 +401,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
+	{regexp.MustCompile(`^\s*tcp[46]{0,2} +\d+ +\d+ +\S+[:.]\S+ +\S+[:.]\S+ +(?:ESTABLISHED|(?:CLOSE|TIME)_WAIT|SYN_(?:SENT|RECV|RCVD)|` +
+		`FIN_WAIT_?[12]|LAST_ACK|LISTEN)\b`), "netstat -an", []string{"tcp"}},
 	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm", []string{"Recv-Q"}},
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
 		[]string{"Copyright (c)", "OpenBSD "}},
