@@ -45,6 +45,9 @@ func typed(name string) string {
 	return name
 }
 
+// cardName tells a network card by its name, where only a message named it.
+var cardName = regexp.MustCompile(`^(?:eth|en[opsx]|em|p\d+p)\w*\d\w*$`)
+
 // unknownValue stands in commands and lines for a value that is not known.
 const unknownValue = "VALUE"
 
@@ -55,7 +58,7 @@ func (f *Finding) remedies(in Input) {
 	}
 	nic, _, _ := strings.Cut(f.Subject, " ")
 	named := func(text string) string { return text }
-	if in.Facts.NIC(nic) != nil && nic != facts.UnnamedLink {
+	if nic != facts.UnnamedLink && (in.Facts.NIC(nic) != nil || cardName.MatchString(nic)) {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
 	f.Confirm = named(f.Confirm)
