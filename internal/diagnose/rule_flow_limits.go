@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -31,7 +32,7 @@ func receiveLimited() Rule {
 func peerNotReading() Rule {
 	return Rule{
 		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
-		Needs: []string{"flows|handshakes"}, Severity: Warning,
+		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
 			"neither buffers nor the network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
@@ -75,11 +76,24 @@ func zeroWindows(f *facts.Facts) []Finding {
 		}
 	}
 	if worst.Closed < 2 {
-		return nil
+		return shrunkWindows(f)
 	}
 	return do("find out why the program on "+worst.From+" does not read", one(worst.From, []facts.Source{worst.ClosedLine},
 		"it told %s %d times that its window is closed", worst.To, worst.Closed))
 }
+
+// shrunkWindows finds peers that closed their window over data in flight (tcp_retransmit_timer of Linux).
+func shrunkWindows(f *facts.Facts) []Finding {
+	lines, n := matching(f, shrunkWindow)
+	if n == 0 {
+		return nil
+	}
+	peer := firstGroup(shrunkWindow, lines[0].Text)
+	return decisive(with(Info, do("find out why the program on "+peer+" does not read", one(peer, lines,
+		"it closed its window over data in flight, in %s", counted(n, "message")))))
+}
+
+var shrunkWindow = regexp.MustCompile(`Peer (\S+?)/\d+ unexpectedly shrunk window`)
 
 // sendLimited finds connections that wait for this host's send buffer.
 func sendLimited() Rule {
