@@ -37,13 +37,28 @@ func cwndLimited() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return lossyTransfers(in.Facts)
+				return slices.Concat(lossyTransfers(in.Facts), uncountedLosses(in.Facts))
 			}
 			return lossLimited(in, worst, sample(evidence))
 		},
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// uncountedLosses finds a connection that sent much again, where an ss before iproute2 4.10 does not count what was sent.
+func uncountedLosses(f *facts.Facts) []Finding {
+	const many = 1000
+	for _, fl := range f.Flows {
+		v := fl.Values
+		if _, counts := v["segs_out"]; !counts && v["retrans_total"] >= many && v["ssthresh"] > 0 && 2*v["unacked"] >= v["cwnd"] &&
+			!loopback(&fl) {
+			return decisive(do(findLoss, one(fl.Peer, []facts.Source{flowLine(f, fl, "rtt", "mss", "cwnd", "ssthresh", "retrans")},
+				"%.0f segments were sent again to it; a window of %g segments over %g ms is %s", v["retrans_total"], v["cwnd"],
+				v["rtt"], rate(v["cwnd"]*v["mss"]*8000/max(v["rtt"], 1e-3)))))
+		}
+	}
+	return nil
 }
 
 // dying reports whether a connection loses so much that it waits for its timer again and again.

@@ -31,7 +31,7 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
+		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
 			"neither buffers nor the network change that.",
@@ -59,12 +59,27 @@ func closedWindows(f *facts.Facts) []Finding {
 		}
 	}
 	if len(evidence) == 0 {
+		if found := persisting(f); found != nil {
+			return found
+		}
 		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
 		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
 			"s: its window is closed",
 			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
+}
+
+// persisting finds the connections of FreeBSD's netstat -x whose persist timer runs while data waits: it does so for a
+// closed window alone (tcp_timer.c, tcp_output.c).
+func persisting(f *facts.Facts) []Finding {
+	for _, fl := range f.Flows {
+		if fl.Values["persist"] > 0 && fl.SendQ > 0 && !loopback(&fl) {
+			return do("find out why the program on "+fl.Peer+" does not read", one(fl.Peer, []facts.Source{fl.Source},
+				"%s wait for %s, and the persist timer runs: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
+		}
+	}
+	return nil
 }
 
 // zeroWindows finds ends that say, in a text of packets, that they have no room.

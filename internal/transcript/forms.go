@@ -104,7 +104,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF`), "testparm", []string{"socket options"}},
-	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
+	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
+	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
 		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
 		`No response to \d+ echo-requests|` +
@@ -147,7 +148,7 @@ var looseLines = []looseLine{
 		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog",
 			"PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
-		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|` +
+		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
@@ -405,6 +406,7 @@ var looseBlocks = []struct {
 		[]string{"Ookla", "Testing against"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
+	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local.* R-MBUF`), "netstat -xn -p tcp", []string{"R-MBUF"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
 	{regexp.MustCompile(`^\s*tcp[46]{0,2} +\d+ +\d+ +\S+[:.]\S+ +\S+[:.]\S+ +(?:ESTABLISHED|(?:CLOSE|TIME)_WAIT|SYN_(?:SENT|RECV|RCVD)|` +
 		`FIN_WAIT_?[12]|LAST_ACK|LISTEN)\b`), "netstat -an", []string{"tcp"}},
