@@ -106,7 +106,17 @@ func (l *linkLog) flaps() (string, []facts.Source) {
 // time may be somebody who changed a cable.
 func (l *linkLog) outage() (string, []facts.Source) {
 	took := l.rose.Sub(l.fell)
-	if len(l.downs) != 1 || len(l.ups) == 0 || l.fell.IsZero() || l.rose.IsZero() || took < 0 {
+	switch {
+	case len(l.downs) != 1 || len(l.ups) == 0:
+		return "", nil
+	case !l.fell.IsZero() && !l.rose.IsZero():
+	case len(l.downAt) == 1 && len(l.ups) == 1 && len(l.upAt) == 1 && l.downAt[0] > afterStart:
+		took = time.Duration((l.upAt[0] - l.downAt[0]) * float64(time.Second)).Round(time.Second / 10)
+		l.roseAt = l.ups[0]
+	default:
+		return "", nil
+	}
+	if took <= 0 && l.fell.IsZero() || took < 0 {
 		return "", nil
 	}
 	lasted := fmt.Sprintf("for %g s", took.Seconds())

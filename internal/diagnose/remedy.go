@@ -45,6 +45,9 @@ func typed(name string) string {
 	return name
 }
 
+// linuxCard and bsdCard tell a network card by its name, where only a message named it.
+var linuxCard = regexp.MustCompile(`^(?:eth|en[opsx]|em|p\d+p)\w*\d\w*$`)
+
 // unknownValue stands in commands and lines for a value that is not known.
 const unknownValue = "VALUE"
 
@@ -55,7 +58,7 @@ func (f *Finding) remedies(in Input) {
 	}
 	nic, _, _ := strings.Cut(f.Subject, " ")
 	named := func(text string) string { return text }
-	if in.Facts.NIC(nic) != nil {
+	if nic != facts.UnnamedLink && (in.Facts.NIC(nic) != nil || linuxCard.MatchString(nic)) {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
 	native := nativeTools(in.Facts.System)
@@ -65,7 +68,7 @@ func (f *Finding) remedies(in Input) {
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
 			f.Fix[i].Interface = nic
 		}
-		if f.Fix[i].Setting == "link:mtu" && f.Fix[i].Interface == "" && cardName.MatchString(nic) {
+		if f.Fix[i].Setting == "link:mtu" && f.Fix[i].Interface == "" && bsdCard.MatchString(nic) {
 			f.Fix[i].Interface = nic // a message named it, and nothing else was shown of it
 		}
 		f.Fix[i].remedy(in.Catalog, in)
@@ -106,8 +109,8 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	}
 }
 
-// cardName is an interface of the BSDs: the driver's name and a number.
-var cardName = regexp.MustCompile(`^[a-z]{2,}\d+$`)
+// bsdCard is the driver's name and a number.
+var bsdCard = regexp.MustCompile(`^[a-z]{2,}\d+$`)
 
 // constant is a formula that depends on nothing.
 var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)

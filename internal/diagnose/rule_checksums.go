@@ -1,15 +1,25 @@
 package diagnose
 
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
 // checksums finds packets that arrived damaged past the link's own check.
 func checksums() Rule {
 	return Rule{
-		ID: "checksum-errors", Title: "TCP segments arrive with wrong checksums", Systems: []string{"linux", "freebsd"},
-		Needs: []string{"linux:protocols", "freebsd:counters"}, Severity: Info,
+		ID: "checksum-errors", Title: "Packets arrive with wrong checksums", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"linux:protocols|messages", "freebsd:counters"}, Severity: Info,
 		Because: "The frame's own CRC was good, so the corruption happened in a device or in a driver's offload, not on the " +
 			"wire.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "Tcp.InCsumErrors", "tcp.packet_received.discarded_for_bad_checksum")
 			arrived := total(in.Facts, "Tcp.InSegs") + total(in.Facts, "tcp.packet_received")
+			if lines, n := matching(in.Facts, cardsChecksum); n > 0 {
+				return wrongOfCard(lines, n)
+			}
 			if len(found) == 0 || arrived == 0 || float64(found[0].Value) < 1e-5*float64(arrived) || !still(found[0]) {
 				return nil
 			}
@@ -18,4 +28,22 @@ func checksums() Rule {
 		Fires: linuxExample("/proc/net/snmp", "Tcp: InSegs InCsumErrors\nTcp: 1000000 900\n"),
 		Quiet: linuxExample("/proc/net/snmp", "Tcp: InSegs InCsumErrors\nTcp: 1000000 1\n"),
 	}
+}
+
+// cardsChecksum is what the kernel says of a packet that is whole and whose checksum by the card is not
+// (netdev_rx_csum_fault in net/core/dev.c).
+var cardsChecksum = regexp.MustCompile(`(\S+|\(NULL net_device\)): hw csum failure\b`)
+
+// wrongOfCard is about checksums that a card computed wrong, or that something between it and TCP made wrong.
+func wrongOfCard(lines []facts.Source, n int) []Finding {
+	name := strings.Trim(firstGroup(cardsChecksum, lines[0].Text), "[]")
+	if strings.Contains(name, "net_device") || strings.Contains(name, "unknown") {
+		name = "card"
+	}
+	found := one(name, lines, "the checksums that it computes for packets are wrong (%s)", counted(n, "message"))
+	found[0].Because = "The kernel computed them again and found the packets whole: the driver, the card's LRO, or what changes " +
+		"packets before TCP sees them (XDP, BPF, Open vSwitch, a tunnel) is at fault. Each such packet costs time."
+	found[0].Confirm = "The messages end with rx off."
+	return decisive(do("let the kernel compute them (ethtool -K NAME rx off), and update the kernel, which holds the driver; where "+
+		"lro is on, try ethtool -K NAME lro off first", found))
 }

@@ -17,19 +17,20 @@ func cpuSaturated() Rule {
 			"interrupt moderation, offloads), or a faster machine.",
 		Confirm: "The total rate stays the same when more clients send.",
 		Check: func(in Input) []Finding {
-			var idle, interrupt, system float64
+			var idle, interrupt, system, stolen float64
 			var evidence []facts.Source
 			n := 0
 			if everyCore(in.Facts) {
 				for _, p := range in.Facts.Processors {
 					idle, interrupt, system = idle+p.Idle+p.Nice, interrupt+p.Interrupt, system+p.System
+					stolen += p.Stolen
 					evidence = append(evidence, p.Source)
 					n++
 				}
 			}
 			who := counted(n, "core")
 			if p := in.Facts.AllProcessors; n == 0 && p != nil {
-				idle, interrupt, system, n, who = p.Idle+p.Nice, p.Interrupt, p.System, 1, "all cores"
+				idle, interrupt, system, stolen, n, who = p.Idle+p.Nice, p.Interrupt, p.System, p.Stolen, 1, "all cores"
 				evidence = []facts.Source{p.Source}
 			}
 			all := float64(n)
@@ -43,6 +44,9 @@ func cpuSaturated() Rule {
 			}
 			if n == 0 || idle/all > 0.2 || !packets {
 				return fullInKernel(in.Facts)
+			}
+			if stolen/all >= 0.2 && stolen > idle {
+				return nil // cpu-stolen says it: a virtual processor that waits is counted where it stopped, in interrupts too
 			}
 			severity := Critical
 			if idle/all > 0.1 {

@@ -30,7 +30,8 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive load: more queues (ethtool -L NAME combined N), or RPS if the card has only one queue"
+				action := "spread the receive work: more queues (ethtool -L NAME combined N), or packet steering where the card has one " +
+					"(echo f > /sys/class/net/NAME/queues/rx-0/rps_cpus for four cores); look whether gro is on (ethtool -k NAME)"
 				if in.Facts.System == "freebsd" {
 					action = "spread the receive load: more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in " +
 						"/boot/loader.conf), or, for PPPoE and tunnels, netisr threads (net.isr.dispatch=deferred; net.isr.maxthreads=-1 " +

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // pauseFrames finds Ethernet flow control at work.
@@ -19,10 +20,7 @@ func pauseFrames() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if _, c := largest(nicMatching(n, pauseReceived)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), Warning),
-						do("check the switch or the other end, which cannot keep up with what this host sends (Linux: ethtool -a NAME "+
-							"shows flow control)",
-							one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
+					out = append(out, with(graded(c, received(n), Warning), pausedBy(in.Facts, n, c))...)
 				}
 				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
 					found := with(graded(c, received(n), Warning), one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s",
@@ -42,4 +40,23 @@ func pauseFrames() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
 			"NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 0\n"),
 	}
+}
+
+// pausedBy is about a link whose other end sends pause frames.
+func pausedBy(f *facts.Facts, n *facts.NIC, c facts.Counter) []Finding {
+	const flood = 1000
+	found := one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))
+	stop := ""
+	if f.System == system.Linux {
+		stop = "; ethtool -A NAME autoneg off rx off lets this host send regardless"
+	}
+	sent := n.Counters["tx_packets"]
+	if c.Value < flood || sent.Source.Text == "" || sent.Value*10 > c.Value {
+		return do("the switch or the other end cannot take what this host sends: look at the pause frames and drops of its port, "+
+			"and whether a slower port lies behind it"+stop, found)
+	}
+	found[0].Evidence = append(found[0].Evidence, sent.Source)
+	found[0].Summary += fmt.Sprintf("; it could send %s in all", counted(int(min(sent.Value, 1<<31)), "packet"))
+	found[0].Because = "The other end asks for silence without end, as a hung card or switch port does: nothing can be sent."
+	return do("find who sends the pause frames, beginning with the switch's port and a device behind it that hangs"+stop, found)
 }

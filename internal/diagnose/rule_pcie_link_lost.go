@@ -35,11 +35,13 @@ func pcieLinkLost() Rule {
 	}
 }
 
-// busLost are the words of drivers (igc, igb, ixgbe, i40e, mlx5) and of the bus for a card that is gone.
+// busLost are the words of drivers (igc, igb, ixgbe, i40e, mlx5) and of the bus for a card that is gone. r8169 reads the
+// card's registers on an error of the bus (rtl8169_pcierr_interrupt): a card that is not there answers with ones.
 var busLost = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)pcie link lost|device now detached|adapter removed; disabling device`),
 	regexp.MustCompile(`(?i)health compromised - reached miss count|failed to read reg 0x[0-9a-f]+!`),
 	regexp.MustCompile(`(?i)pciehp: .*card not present`),
+	regexp.MustCompile(`PCI error \(cmd = 0xffff, status(?:_errs)? = 0x`),
 }
 
 var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|` +

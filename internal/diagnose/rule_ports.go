@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -80,9 +81,13 @@ func refusedPorts(f *facts.Facts) []Finding {
 
 // portFixes give connections out more local ports, or let them need fewer.
 func portFixes(s system.System) []Fix {
-	return []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
+	fixes := []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
 		"freebsd": "net.inet.ip.portrange.first"}[s]},
-		{Action: "reuse connections (keep-alive, connection pooling); use more local or peer addresses"}}
+		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+	if s == system.Linux {
+		fixes = slices.Insert(fixes, 1, Fix{Setting: "net.ipv4.tcp_tw_reuse", Value: "1"})
+	}
+	return fixes
 }
 
 // noPort is EADDRNOTAVAIL of connect() as the C library, Go, Node.js, Java and Python say it; noPortBound is bind() to port 0 in

@@ -114,7 +114,12 @@ func takeFaster(f *facts.Facts, n *facts.NIC) string {
 		return "see whether a core is full (systat cpu); a card with several queues (ix, ixl, mcx) spreads the work over cores, fewer " +
 			"rules of pf make each packet cheaper"
 	}
-	return "spread the receive work over more cores, or let the host take more packets in one go"
+	spread := "spread the receive load over more cores: ethtool -l NAME shows the queues, ethtool -L NAME combined N sets them, " +
+		"mpstat -P ALL 1 (%soft) shows whether one core does it all"
+	if n.Rings.RXMax == 0 {
+		return "enlarge the receive ring: ethtool -g NAME shows its maximum, ethtool -G NAME rx N sets it; then " + spread
+	}
+	return spread
 }
 
 // iflibDrivers have their settings below dev.NAME.UNIT.iflib.

@@ -34,7 +34,7 @@ func slowLink() Rule {
 					continue
 				}
 				if n.Speed == 0 && n.Shown["link"].Text == "" {
-					out = append(out, partnerSlow(in.Facts, n)...)
+					out = append(append(out, partnerSlow(in.Facts, n)...), advertisesLess(in.Facts, n)...)
 				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
 					n.Media != "" && n.Media != "Twisted Pair" && n.Media != "MII" {
@@ -48,7 +48,15 @@ func slowLink() Rule {
 						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
 					found[0].Summary += "; the other end offers no more"
-					found = do("set the switch port to autonegotiation, or use a faster port", found)
+					found = do("set the switch's port to negotiate, or use a faster port", found)
+				case min(n.Advertised, n.Offered) >= units.Gbit && !fixedSpeed(n):
+					found[0].Summary += fmt.Sprintf(", though both ends advertise %s", min(n.Advertised, n.Offered))
+					found = do("change the cable, and the plug or socket whose pairs are damaged; try another port of the switch", found)
+				case fixedSpeed(n):
+					found[0].Summary += "; it does not negotiate, its speed is fixed"
+					found[0].Evidence = append(found[0].Evidence, n.Shown["autonegotiation"])
+					found = do("let the card negotiate ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on), and the switch's "+
+						"port too; take the fixed speed out of the configuration of the interface", found)
 				default:
 					found = do("replace the cable; check the speed setting of the switch port", found)
 				}
@@ -68,20 +76,43 @@ func slowLink() Rule {
 	}
 }
 
+// fixedSpeed reports whether ethtool shows a link that does not negotiate.
+func fixedSpeed(n *facts.NIC) bool {
+	_, negotiates, _ := strings.Cut(n.Shown["autonegotiation"].Text, "negotiation: ")
+	return negotiates == "off" || negotiates == "No"
+}
+
 // partnerSlow finds, in an answer of ethtool that was cut off before its speed, another end that offers no gigabit.
 func partnerSlow(f *facts.Facts, n *facts.NIC) []Finding {
 	if n.Offered == 0 || n.Offered > 100*units.Mbit || n.Fastest < units.Gbit || n.Advertised <= n.Offered {
 		return nil
 	}
-	var evidence []facts.Source
+	return do("set the switch's port to negotiate, or use a faster port; change the cable",
+		one(n.Name, modesShown(f, n, "Link partner advertised link modes:"), "the other end offers %s at most, this card %s",
+			n.Offered, n.Advertised))
+}
+
+// advertisesLess finds, in such an answer, a card that advertises less than it can.
+func advertisesLess(f *facts.Facts, n *facts.NIC) []Finding {
+	if n.Offered > 0 || n.Advertised == 0 || n.Advertised >= n.Fastest || n.Fastest < units.Gbit {
+		return nil
+	}
+	found := one(n.Name, modesShown(f, n, "\tAdvertised link modes:", "  Advertised link modes:"), "it advertises %s at most, and "+
+		"supports %s", n.Advertised, n.Fastest)
+	found[0].Because = "A link comes up at a speed that both ends advertise: one that the card leaves out is never used."
+	return with(Info, decisive(do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on, or "+
+		"advertise with the mask of all modes)", found)))
+}
+
+// modesShown are the lines of ethtool's answer with one of the titles.
+func modesShown(f *facts.Facts, n *facts.NIC, titles ...string) (shown []facts.Source) {
 	from := "ethtool " + n.Name
 	for i, line := range f.Lines(from) {
-		if strings.Contains(line, "Link partner advertised link modes:") {
-			evidence = append(evidence, f.Line(from, i+1))
+		if holdsAny(line, titles...) {
+			shown = append(shown, f.Line(from, i+1))
 		}
 	}
-	return do("set the switch port to autonegotiation, or use a faster port; change the cable",
-		one(n.Name, evidence, "the other end offers at most %s, this card %s", n.Offered, n.Advertised))
+	return shown
 }
 
 // slowedInLog finds links that came up at 1 Gbit/s or more before, and last at 100 Mbit/s or less.

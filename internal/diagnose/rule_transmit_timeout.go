@@ -158,35 +158,43 @@ func hungAction(line string) string {
 		return "use another USB port without a hub, and a sufficient power supply; disable USB autosuspend " +
 			"(usbcore.autosuspend=-1 on the kernel command line); update its driver and firmware"
 	case intelGigabit.MatchString(line):
-		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K NAME tso off " +
-			"gso off) and ASPM for the slot"
+		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
+			"ethtool -K NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it persists, move " +
-			"the virtual machine to another host (in a cloud: stop and start it)"
+		return "update its driver; look in the same log for stuck processors (soft lockup) and lack of memory; where it " +
+			"stays so, move the virtual machine to another host (in a cloud: stop and start it)"
+	case imitatedHung.MatchString(line):
+		return "in a virtual machine use a virtio card (VMware: vmxnet3) instead of this imitation; else update the driver, and " +
+			"switch off " + sleepingSlot
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
-	return "update the driver and the card's firmware; disable ASPM for the slot"
+	return "update the driver and the card's firmware; switch off " + sleepingSlot
 }
 
-// The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.
+// sleepingSlot is the power saving of a card's slot, with the way to switch it off.
+const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off in the kernel command line)"
+
+// The kinds of cards whose remedies differ: on USB, Intel's gigabit family, imitated ones, and those of a system on a chip.
 var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
 	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|` +
 		`hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
 		`lost tx completions? is above`)
-	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
+	intelGigabit = regexp.MustCompile(`\be1000e\b.*(?:Unit Hang|Reset adapter unexpectedly)`)
+	imitatedHung = regexp.MustCompile(`\((?:e1000|8139cp|8139too|pcnet32|ne2k_pci)\): transmit queue`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
 		`fec|ethoc|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)|\b\w+ [0-9a-f]{6,10}\.\w+ [a-z]`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
-	`NETDEV WATCHDOG: ([a-z][\w.-]*) |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
+	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
-	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x|\[bnx2x_\w+:\d+\(([a-z][\w.-]*)\)\]`)
+	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x|\be1000e ([a-z]\w*):? Reset adapter unexpectedly|` +
+	`\[bnx2x_\w+:\d+\(([a-z][\w.-]*)\)\]`)
 
 // hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".
 var hungSlot = regexp.MustCompile(`\b([a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): `)

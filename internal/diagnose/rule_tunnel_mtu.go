@@ -27,9 +27,9 @@ func tunnelMTU() Rule {
 					"value, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path MTU is %d bytes, and larger packets "+
 					"were sent (%s)", mtu, counted(n, "line")))
 			}
-			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360, and the same tun-mtu at both ends; WireGuard: MTU "+
-				"= 1420 or less), or clamp it on the forwarding router ("+clampedMSS(in.Facts.System,
-				1360)+")", one("tunnel", lines, "its log reports packets that are too large (%s)", counted(n, "line")))
+			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; WireGuard: MTU = that of "+
+				"the interface it sends through less 80, 1420 on 1500 and 1200 on 1280), or clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
+				1360)+")", one("tunnel", lines, "its log says so in %s", counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 write UDPv4: Message too long (code=90)\n"),
 		Quiet: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 TLS: soft reset sec=3600/3600\n"),
@@ -105,4 +105,5 @@ func told(line string) int {
 
 var pathTold = regexp.MustCompile(`EMSGSIZE Path-MTU=(\d{3,5})\]`)
 
-var tooLong = regexp.MustCompile(`EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently`)
+var tooLong = regexp.MustCompile(`EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|` +
+	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long|'(?:link|tun)-mtu' is used inconsistently`)

@@ -36,12 +36,10 @@ func udpBuffer() Rule {
 			if all := total(f, "udp.datagram_received"); all > found[0].Value {
 				arrived = all - found[0].Value
 			}
-			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped because of full socket buffers: "+
-				"%s", happened(found[0])))
+			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped for "+
+				"full socket buffers: %s%s", happened(found[0]), ofArrived(found[0], arrived)))
 			if f.System == "linux" {
-				out[0].Fix = []Fix{{Action: "find the program: ss -uanmp shows drops (d in skmem) and buffer size (rb) per socket; " +
-					"if it sets SO_RCVBUF, rmem_max is the limit, otherwise it gets rmem_default"},
-					{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
+				out[0].Fix = findsProgram()
 			} else {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
@@ -72,11 +70,29 @@ func uncountedBuffers(f *facts.Facts) []Finding {
 	if c.Value <= f.Counters["Udp.InCsumErrors"].Value {
 		return nil
 	}
-	out := lost(c, total(f, "Udp.InDatagrams"), one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s. "+
-		"This counts full socket buffers and, rarely, bad checksums", happened(c)))
+	arrived := total(f, "Udp.InDatagrams")
+	out := lost(c, arrived, one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s%s", happened(c),
+		ofArrived(c, arrived)))
+	out[0].Because = "A full socket buffer is counted so, and a bad checksum, which is rare: a program reads too slowly, or a " +
+		"burst is larger than its buffer."
 	out[0].Confirm = "nstat -az shows how many of them are UdpRcvbufErrors."
-	out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
+	out[0].Fix = findsProgram()
 	return out
+}
+
+// findsProgram is what is done on Linux about buffers of which it is not known whose they are.
+func findsProgram() []Fix {
+	return []Fix{{Action: "find the program: ss -uanmp shows for each socket what it dropped (d in skmem) and its " +
+		"buffer (rb); where it asks for a size itself, rmem_max bounds that, else rmem_default is what it gets"},
+		{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
+}
+
+// ofArrived says of how many datagrams a counter of lost ones is.
+func ofArrived(c facts.Counter, arrived uint64) string {
+	if arrived == 0 {
+		return ""
+	}
+	return ", " + percent(lossShare(c, arrived)) + " of what arrived"
 }
 
 // steadyExcess is the share of what arrives above which a loss is no burst that a buffer could hold.

@@ -18,7 +18,7 @@ func unclosed() Rule {
 			const many, unreadMany = 100, 5
 			all, unread := in.Facts.Counters["tcp_states.close_wait"], in.Facts.Counters["tcp_states.close_wait_unread"]
 			if all.Value < many && unread.Value < unreadMany {
-				return nil
+				return mostUnclosed(in.Facts, all)
 			}
 			found := one("tcp", sources([]facts.Counter{all}), "%s in CLOSE-WAIT", counted(int(all.Value), "connection"))
 			if unread.Value > 0 {
@@ -31,6 +31,24 @@ func unclosed() Rule {
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
 			strings.Repeat("CLOSE-WAIT 552 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)),
 		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
-			strings.Repeat("CLOSE-WAIT 1 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)),
+			strings.Repeat("CLOSE-WAIT 1 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)+
+			strings.Repeat("ESTAB 0 0 192.0.2.1:8080 198.51.100.9:5001\n", 15)),
 	}
+}
+
+// mostUnclosed is worth a word where few connections were shown, and of those many are in this state.
+func mostUnclosed(f *facts.Facts, waiting facts.Counter) []Finding {
+	const some, share = 5, 0.4
+	shown := f.Counters["sockstat.TCP.tw"].Value + uint64(len(f.Flows))
+	for name, c := range f.Counters {
+		if strings.HasPrefix(name, "tcp_states.") && name != "tcp_states.close_wait_unread" {
+			shown += c.Value
+		}
+	}
+	if waiting.Value < some || float64(waiting.Value) < share*float64(shown) {
+		return nil
+	}
+	return with(Info, do("see whether they are there a minute later; if so, find the program that holds them (ss -tnp state "+
+		"close-wait) and what it waits for", one("tcp", []facts.Source{waiting.Source}, "%d of the %d connections shown are in "+
+		"CLOSE-WAIT", waiting.Value, shown)))
 }

@@ -77,6 +77,10 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 			n.Media = value
 		case "Auto-negotiation":
 			n.show("autonegotiation", src)
+		case "Advertised auto-negotiation": // an answer may be cut off before the other line
+			if value == "No" {
+				n.show("autonegotiation", src)
+			}
 		case "Link detected":
 			found = true
 			n.show("link", src)

@@ -833,3 +833,28 @@ func TestInterruptsPrintedTwice(t *testing.T) {
 		t.Errorf("%+v", f.Interrupts)
 	}
 }
+
+// TestTotalBesideItsLosses: the packets that ifconfig counts are those of which it says how many were dropped; the driver's
+// own total, which another paste may show from another time, only stands in for it.
+func TestTotalBesideItsLosses(t *testing.T) {
+	n := of(t, "Linux a 5.4", map[string]string{"ethtool -S eth1": "NIC statistics:\n     rx_packets: 9021\n     tx_packets: 8110\n",
+		"ifconfig -a": "eth1      Link encap:Ethernet  HWaddr 52:54:00:1a:2b:3c\n          UP BROADCAST RUNNING MULTICAST  " +
+			"MTU:1500  Metric:1\n          RX packets:7120331 errors:0 dropped:512044 overruns:0 frame:0\n"}).NIC("eth1")
+	if got := n.Counters["link.rx_packets"].Value; got != 7120331 {
+		t.Errorf("%d packets", got)
+	}
+}
+
+// TestTestsOfIperf2 begin at 0 again, and end with a sum that is no interval.
+func TestTestsOfIperf2(t *testing.T) {
+	f := of(t, "Linux a 6.1", map[string]string{"iperf3": "[  1] 0.00-10.40 sec  14.0 MBytes  11.3 Mbits/sec\n" +
+		"[  1] 0.00-1.00 sec  4.0 GBytes  34.4 Gbits/sec\n[  1] 1.00-2.00 sec  4.0 GBytes  34.4 Gbits/sec\n" +
+		"[  1] 0.00-1.00 sec  2.0 GBytes  17.2 Gbits/sec\n"})
+	var seconds []float64
+	for _, r := range f.Receipts {
+		seconds = append(seconds, r.Seconds)
+	}
+	if d := cmp.Diff([]float64{2, 1}, seconds); d != "" || len(f.TransferEnds) != 1 || f.TransferEnds[0].Role != "total" {
+		t.Errorf("%s, %+v", d, f.TransferEnds)
+	}
+}

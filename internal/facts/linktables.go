@@ -10,9 +10,16 @@ import (
 
 // keepLink adds a counter to an interface where ip has not said it.
 func (n *NIC) keepLink(name, value string, src Source) {
-	v, ok := count(value)
-	if _, have := n.Counters["link."+name]; ok && !have {
-		n.Counters["link."+name] = Counter{Value: v, Source: src}
+	if v, ok := count(value); ok {
+		n.keepCount("link."+name, v, src)
+	}
+}
+
+// keepCount keeps what a table of the kernel's own counters says: the driver's total only stands in for it, and the
+// lost packets beside it are a share of the table's.
+func (n *NIC) keepCount(name string, v uint64, src Source) {
+	if c, have := n.Counters[name]; !have || strings.HasPrefix(c.Source.From, "ethtool -S") {
+		n.Counters[name] = Counter{Value: v, Source: src}
 	}
 }
 
@@ -131,8 +138,8 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 				case "collisions":
 					name = "link." + prefix + "_collsns"
 				}
-				if _, have := n.Counters[name]; ok && !have {
-					n.Counters[name] = Counter{Value: v, Source: src}
+				if ok {
+					n.keepCount(name, v, src)
 				}
 			}
 		}
@@ -156,9 +163,8 @@ func (n *NIC) translated(row []string, src Source) {
 		way, names = "tx", []string{"packets", "errors", "dropped", "overrun", "carrier"}
 	}
 	for i, name := range names {
-		v, ok := count(row[i+2])
-		if _, have := n.Counters["link."+way+"_"+name]; ok && !have {
-			n.Counters["link."+way+"_"+name] = Counter{Value: v, Source: src}
+		if v, ok := count(row[i+2]); ok {
+			n.keepCount("link."+way+"_"+name, v, src)
 		}
 	}
 }

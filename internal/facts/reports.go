@@ -41,6 +41,7 @@ var LogStamp = regexp.MustCompile(`^\W{0,4}\[ *\d{1,9}\.\d+\]|^<\d+>|` +
 	`^[IWEF]\d{4} \d\d:\d\d:\d\d\S*|^\W{0,4}\d\d[./-](?:\d\d|[A-Z][a-z]{2})[./-]\d{4}[: ]\d\d:\d\d\S*|` +
 	`^(?:time|ts)=\S+|^\{"(?:level|time|ts|timestamp|@timestamp)":|` +
 	`^\W{0,3}(?:ERROR|WARN|FATAL|CRITICAL|SEVERE)\b[:\] ]|^(?:error|fatal|Error|ERR): |^(?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error|Timeout): |` +
+	`^[\w.-]{3,30}: \d+\.\d{3,9}s: (?:<\S+> )?|` + // cloud-hypervisor, with the thread
 	`^(?:curl|wget|rsync|ssh|scp|sftp|nc|psql|mysql|mount(?:\.nfs)?|npm ERR!|docker|kubectl): `)
 
 // composed is what docker compose and kubectl put in front of each line: the name of the container.

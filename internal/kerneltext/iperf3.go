@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -133,7 +134,7 @@ type IperfLine struct {
 	// Counts that the line does not have are -1.
 	Again, Window, Lost, Sent float64
 	// Role is sender or receiver in the summary, Omitted is set while the test warms up. Total lines of iperf 2, which
-	// prints times with one digit, begin with the test.
+	// prints times with one digit, and with two since 2.1, begin with the test.
 	Role    string
 	Omitted bool
 	Total   bool
@@ -157,7 +158,6 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 	rest := strings.TrimRight(m[10], " \r")
 	l := IperfLine{Stream: m[1], Way: m[2], From: number(m[3]), To: number(m[4]), Bytes: scaled(m[5], m[6], 1024),
 		BPS: scaled(m[7], m[8], 1000), Again: -1, Window: -1, Lost: -1, Sent: -1, Omitted: strings.Contains(rest, "omitted")}
-	l.Total = iperf2Times.MatchString(m[3]) && iperf2Times.MatchString(m[4]) && l.From == 0 && l.To >= 5
 	if m[9] == "Bytes" {
 		l.BPS = 8 * scaled(m[7], m[8], 1024)
 	}
@@ -171,6 +171,8 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 			l.Window = scaled(s[2], s[3], 1024)
 		}
 	}
+	l.Total = l.From == 0 && l.To >= 5 && l.Role == "" && l.Window < 0 &&
+		(iperf2Times.MatchString(m[3]) && iperf2Times.MatchString(m[4]) || l.To != math.Trunc(l.To))
 	return l, true
 }
 

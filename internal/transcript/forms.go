@@ -194,12 +194,15 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
+	{regexp.MustCompile(`^\W*Rx/Tx is disabled on this device because an? un\w+ \w+ module`), "dmesg", []string{"Rx/Tx is disabled"}},
+	{regexp.MustCompile(`\b(?:igb|igc|ixgbe|e1000e|i40e|ice|bnxt_en|mlx[45]_core|r8169|tg3|atlantic) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]` +
+		` [\w.-]+: Reset adapter$`), "dmesg", []string{"Reset adapter"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
-		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|` +
+		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
-		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
+		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
@@ -407,6 +410,8 @@ var looseBlocks = []struct {
 		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local.* R-MBUF`), "netstat -xn -p tcp", []string{"R-MBUF"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
+	{regexp.MustCompile(`^\s*tcp[46]{0,2} +\d+ +\d+ +\S+[:.]\S+ +\S+[:.]\S+ +(?:ESTABLISHED|(?:CLOSE|TIME)_WAIT|SYN_(?:SENT|RECV|RCVD)|` +
+		`FIN_WAIT_?[12]|LAST_ACK|LISTEN)\b`), "netstat -an", []string{"tcp"}},
 	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm", []string{"Recv-Q"}},
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
 		[]string{"Copyright (c)", "OpenBSD "}},

@@ -36,6 +36,8 @@ var squashed = []squashedForm{
 		`\breal mem|\bavail mem`),
 		least: 4, words: []string{" at mainbus0", " at pci"}},
 	{start: regexp.MustCompile(`\b(?:\d{1,4}|[A-Z]{3}): +\d+ +\d+ `), least: 3, words: []string{"CPU0 "}},
+	{start: regexp.MustCompile(`\bState +Recv-Q|\b(?:LISTEN|ESTAB|UNCONN|TIME-WAIT) +\d+ +\d+ |` +
+		`\b(?:TcpExt|Tcp|Udp|IpExt|Ip)[A-Z]\w+ +\d+ +\d+\.\d\b|\bcpu=\d+ `), least: 2, words: []string{"Recv-Q", "cpu=0 "}},
 }
 
 type squashedForm struct {
