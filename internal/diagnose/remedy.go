@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -87,6 +89,9 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	if f.Value == "" {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
 	}
+	if f.Value == "" && f.Setting == steering {
+		f.Value, f.ValueFor = everyProcessor(in.Facts.Cores)
+	}
 	if !known {
 		return
 	}
@@ -94,6 +99,19 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	on := in.Facts.System
 	f.Command = setCommand(on, r, f.Setting, f.Interface, value)
 	f.File, f.Line = fileLine(on, r, f.Setting, f.Interface, value)
+}
+
+// steering are the processors to which packets of a receive queue are passed on in software.
+const steering = "/sys/class/net/*/queues/rx-*/rps_cpus"
+
+// everyProcessor is the mask of all processors as sysfs takes it: groups of 32 bits with commas between them.
+func everyProcessor(n int) (mask, from string) {
+	const group, most = 32, 8192
+	if n <= 0 || n > most {
+		return "", ""
+	}
+	mask = strconv.FormatUint(1<<(n-(n-1)/group*group)-1, 16)
+	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d processors", n)
 }
 
 // constant is a formula that depends on nothing.
@@ -118,6 +136,8 @@ func setCommand(on system.System, r *catalog.Record, name, nic, value string) st
 	form, key, forms := strings.Cut(name, ":")
 	nic = cmp.Or(nic, "INTERFACE")
 	switch {
+	case name == steering:
+		return "for q in /sys/class/net/" + nic + "/queues/rx-*/rps_cpus; do echo " + value + " > $q; done"
 	case strings.Contains(name, "*"):
 		return ""
 	case forms && form == "ethtool":

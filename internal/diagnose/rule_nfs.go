@@ -177,15 +177,27 @@ var silentServers = []struct {
 		confirm: "iostat -x 1 shows waits of seconds there at the times of these messages.",
 		do:      "at this host: iostat -x 1 for the disks behind the target (zpool iostat -l 1 of ZFS), smartctl -a of the slowest"},
 	{message: regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
-		what: "the SMB server did not answer"},
+		what: "the SMB server did not answer",
+		do: "at the server at that time: iostat -x 1 for its disks, its log; then the path: ping -M do -s 1472 SERVER, nstat -az " +
+			"TcpRetransSegs"},
 	{message: regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
-		what: "the connection to a daemon of Ceph was lost"},
+		what: "the connection to a daemon of Ceph was lost", do: heartbeatCheck},
 	{message: regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
-		what: "daemons of Ceph heard each other late over the network"},
+		what: "daemons of Ceph heard each other late over the network", do: heartbeatCheck},
 	{message: regexp.MustCompile(`heartbeat_check: no reply from (\S+)`),
-		what: "a daemon of Ceph did not answer the heartbeats of another"},
+		what: "a daemon of Ceph did not answer the heartbeats of another", do: heartbeatCheck},
 	{message: regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
-		what: "the peer of DRBD did not answer"},
+		what: "the peer of DRBD did not answer",
+		do: "look at the peer's log for that time (a restart, a full disk queue), then at the path: ip -s link on both, ping -M " +
+			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; where the peer was only late, put ping-timeout " +
+			"30 (tenths of a second; the default is 5) into the net section of the resource and run drbdadm adjust"},
 	{message: regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
-		what: "the connection to an NVMe target failed"},
+		what: "the connection to an NVMe target failed",
+		do: "at the target at that time: its log and its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +
+			"frames), nstat -az TcpRetransSegs"},
 }
+
+// heartbeatCheck tells a host of Ceph from its network.
+const heartbeatCheck = "see which pairs it concerns (ceph health detail): all daemons of one host point at its link or MTU " +
+	"(ip -s link, ping -M do -s 8972 HOST between the addresses of the cluster network, and of the public one); a single " +
+	"daemon points at its disk (ceph osd perf) or at a restart in its log"

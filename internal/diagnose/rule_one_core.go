@@ -96,7 +96,7 @@ func networkInterrupts(f *facts.Facts) []Finding {
 	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it took %.0f%% of the %d interrupts of the network's "+
 		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all,
 		counted(len(sums)-1, "other processor"))
-	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	found[0].Fix = []Fix{{Setting: steering}}
 	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or each card's "+
 		"interrupt to another processor (/proc/irq/*/smp_affinity_list)", found))
 }

@@ -39,7 +39,7 @@ func oneQueue() Rule {
 				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
 					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]},
 						"the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
-					found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+					found[0].Fix = []Fix{{Setting: steering}}
 					out = append(out, found...)
 				}
 			}
@@ -87,7 +87,7 @@ func oneReceiver(f *facts.Facts) []Finding {
 	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source},
 		"it took %.0f%% of the %d packets received by %d processors; its runs were cut short %d times",
 		100*float64(most.Softnet.Processed.Value)/float64(sum), sum, len(f.Processors), most.Softnet.Squeezed.Value))
-	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	found[0].Fix = []Fix{{Setting: steering}}
 	return do("see which interrupts of the card go where, and spread them", found)
 }
 

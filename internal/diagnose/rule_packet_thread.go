@@ -13,7 +13,7 @@ func packetThread() Rule {
 		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core",
 		Needs: []string{"threads"}, Severity: Critical,
 		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
-		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
+		Confirm: "top -SH shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
 				return tunnelTakesAll(in.Facts) // no core idles: cpu-saturated says the rest
@@ -29,10 +29,11 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
-				if in.Facts.System == "freebsd" {
-					action = "spread the receive work: more queues of the card, or netisr threads " +
-						"(net.isr.dispatch=deferred, for PPPoE too)"
+				action := "spread the receive work: more queues of the card, or netisr threads " +
+					"(net.isr.dispatch=deferred, for PPPoE too)"
+				if strings.HasPrefix(t.Name, "ksoftirqd/") {
+					out = append(out, fullSoftirq(t)...)
+					continue
 				}
 				if strings.HasPrefix(t.Name, "vhost-") {
 					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
@@ -54,6 +55,16 @@ func packetThread() Rule {
 		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n  "+
 			"  0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
 	}
+}
+
+// fullSoftirq is the finding about Linux's own thread.
+func fullSoftirq(t facts.Thread) []Finding {
+	found := do("spread the receive work over more cores: more queues where the card has them (ethtool -l NAME shows it, "+
+		"ethtool -L NAME combined N), else packet steering; in OpenWrt: uci set network.globals.packet_steering=1",
+		one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))
+	found[0].Fix = append(found[0].Fix, Fix{Setting: steering})
+	found[0].Confirm = "mpstat -P ALL 1 shows one CPU with 0 in %idle and most of its time in %soft while it is slow."
+	return found
 }
 
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.

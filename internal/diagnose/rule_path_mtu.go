@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -35,6 +36,9 @@ func pathMTU() Rule {
 					"needed\" pass",
 					one(from, []facts.Source{told.Source}, "it passes on %s bytes at most", size)))
 			}
+			if refused := refusedHere(in.Facts); refused != nil {
+				return refused
+			}
 			return learnedMTU(in.Facts)
 		},
 		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 "+
@@ -43,6 +47,19 @@ func pathMTU() Rule {
 		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: "+
 			"icmp_seq=1 ttl=61 time=20.1 ms\n"),
 	}
+}
+
+// refusedHere finds a packet that ping says is too long without the MTU: the kernel knows of a smaller one towards the peer.
+func refusedHere(f *facts.Facts) []Finding {
+	const ethernet, ipICMP = 1500, 28
+	for i := range f.Pings {
+		p := &f.Pings[i]
+		if size := p.Data + ipICMP; p.TooLong && p.Answered == 0 && p.Data > 0 && size <= ethernet {
+			return ownLimit(one("this host", []facts.Source{p.Refused}, "it does not send packets of %d bytes towards %s without "+
+				"fragmenting them", size, cmp.Or(p.Peer, "this peer")))
+		}
+	}
+	return nil
 }
 
 // learnedMTU finds what the kernel remembers of a path: ip route get shows it with the time at which it forgets.
@@ -90,10 +107,14 @@ func toldHere(mtu string, told facts.Message) []Finding {
 	if v, _ := strconv.Atoi(mtu); v >= ethernet {
 		return nil // as much as most paths take
 	}
-	found := decisive(do("ip route get PEER shows whether the kernel learned it (mtu in its cache) or the interface has it; "+
-		"clamp the MSS where packets are forwarded ("+clampMSS+")",
-		one("this host", []facts.Source{told.Source}, "it sends packets of %s bytes at most towards this peer", mtu)))
-	found[0].Because = "The interface towards the peer has this MTU, mostly that of a tunnel, or a router told of it before. " +
+	return ownLimit(one("this host", []facts.Source{told.Source}, "it sends packets of %s bytes at most towards this peer", mtu))
+}
+
+// ownLimit explains an MTU that the host itself knows.
+func ownLimit(found []Finding) []Finding {
+	found = decisive(do("ip route get PEER shows whether the kernel learned it (mtu in its cache) or the interface has it; "+
+		"clamp the MSS where packets are forwarded ("+clampMSS+")", found))
+	found[0].Because = "The interface towards the peer has a smaller MTU than Ethernet, as tunnels do, or a router told of one before. " +
 		"Connections of this host fit themselves to it; those that it forwards, of containers and virtual machines with a " +
 		"larger MTU, depend on its message reaching them."
 	return found

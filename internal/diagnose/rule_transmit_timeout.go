@@ -160,8 +160,15 @@ func hungAction(line string) string {
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
 	}
-	return "update the driver and the card's firmware; switch off ASPM for the slot"
+	action := "update the driver and the card's firmware; switch off ASPM for the slot"
+	if slot := wholeSlot.FindString(line); slot != "" {
+		action += ": echo 0 > /sys/bus/pci/devices/" + slot + "/link/l1_aspm, or for good pcie_aspm=off in the kernel command line"
+	}
+	return action
 }
+
+// wholeSlot is a slot as Linux's drivers name it.
+var wholeSlot = regexp.MustCompile(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)
 
 // The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.
 var (
