@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -124,11 +125,7 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				subject := "storage"
-				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
-					subject = m[1]
-				}
-				found := one(subject, lines, "%s: the log says so in %s", s.what, counted(n, "line"))
+				found := one(cmp.Or(firstGroup(s.message, lines[0].Text), "storage"), lines, "%s: the log says so in %s", s.what, counted(n, "line"))
 				if found[0].Because, found[0].Confirm = s.because, s.confirm; s.do != "" {
 					found = do(s.do, found)
 				}
@@ -141,8 +138,7 @@ func serverSilent() Rule {
 	}
 }
 
-// silentServers are the messages of Linux's clients (fs/nfs, net/sunrpc, fs/smb/client, drivers/scsi/libiscsi.c,
-// net/ceph/osd_client.c, drivers/nvme/host/tcp.c), and of the BSDs' of NFS (sys/nfs/nfs_socket.c, sys/fs/nfs).
+// silentServers are what logs say of servers that did not answer, and what is done about it.
 var silentServers = []struct {
 	message *regexp.Regexp
 	what    string
@@ -150,51 +146,52 @@ var silentServers = []struct {
 	confirm string
 	do      string
 }{
-	{message: regexp.MustCompile(`nfs:? server (\S+?):? not responding`), what: "the NFS server did not answer",
+	{message: regexp.MustCompile(facts.SilentNFS), what: "the NFS server did not answer",
 		do: "at the server at that time: iostat -x 1 for its disks, grep th /proc/net/rpc/nfsd or nfsstat -s for its threads; " +
 			"then the path: ping -M do -s 1472 SERVER, nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`(connection\d+:\d+): detected conn error \(1020\)|` +
-		`Kernel reported iSCSI connection (?:\S+) error \(1020 `),
+	{message: regexp.MustCompile(facts.ClosedISCSI),
 		what: "the iSCSI target closed the connection",
 		because: "ISCSI_ERR_TCP_CONN_CLOSE (include/scsi/iscsi_if.h): the target, or something between, ended the connection; " +
 			"no packet was waited for. The disks behind it stand still until the session is made again.",
 		confirm: "The target's log has a line of the same second: a logout, a second login of the same name, a restart.",
 		do: "look at the target's log for that time; where it comes every few seconds, see that no other host has the same " +
 			"InitiatorName (/etc/iscsi/initiatorname.iscsi): each throws the other out"},
-	{message: regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|` +
-		`Kernel reported iSCSI connection (?:\S+) error`),
+	{message: regexp.MustCompile(facts.LostISCSI),
 		what: "the connection to an iSCSI target failed",
 		do: "at the target at that time: its log, iostat -x 1 for its disks; then the path: ping -M do -s 1472 TARGET (8972 with " +
 			"jumbo frames), nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`),
+	{message: regexp.MustCompile(facts.SilentInitiator),
 		what: "the iSCSI initiator did not answer this target",
 		do: "look at the initiator's log for that time, then at the path: ping -M do -s 1472 INITIATOR (8972 with jumbo frames), " +
 			"nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`ABORT_TASK: Found referenced \S+ task_tag`),
+	{message: regexp.MustCompile(facts.AbortedCommands),
 		what: "initiators gave up commands that this target did not end in time",
 		because: "An initiator aborts a command after its own timeout, of seconds: the disks behind the target are too slow for " +
 			"what is asked of them, or one of them fails. The network only carries the wait.",
 		confirm: "iostat -x 1 shows waits of seconds there at the times of these messages.",
 		do:      "at this host: iostat -x 1 for the disks behind the target (zpool iostat -l 1 of ZFS), smartctl -a of the slowest"},
-	{message: regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
+	{message: regexp.MustCompile(facts.SilentSMB),
 		what: "the SMB server did not answer",
 		do: "at the server at that time: iostat -x 1 for its disks, its log; then the path: ping -M do -s 1472 SERVER, nstat -az " +
 			"TcpRetransSegs"},
-	{message: regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
+	{message: regexp.MustCompile(facts.LostCephDaemon),
 		what: "the connection to a daemon of Ceph was lost", do: heartbeatCheck},
-	{message: regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
+	{message: regexp.MustCompile(facts.SlowHeartbeat),
 		what: "daemons of Ceph heard each other late over the network", do: heartbeatCheck},
-	{message: regexp.MustCompile(`heartbeat_check: no reply from (\S+)`),
+	{message: regexp.MustCompile(facts.NoHeartbeat),
 		what: "a daemon of Ceph did not answer the heartbeats of another", do: heartbeatCheck},
-	{message: regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
+	{message: regexp.MustCompile(facts.SilentDRBD),
 		what: "the peer of DRBD did not answer",
 		do: "look at the peer's log for that time (a restart, a full disk queue), then at the path: ip -s link on both, ping -M " +
 			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; where the peer was only late, put ping-timeout " +
 			"30 (tenths of a second; the default is 5) into the net section of the resource and run drbdadm adjust"},
-	{message: regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
+	{message: regexp.MustCompile(facts.LostNVMeTarget),
 		what: "the connection to an NVMe target failed",
 		do: "at the target at that time: its log and its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +
 			"frames), nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(facts.SilentGlusterFS), what: "a brick of GlusterFS did not answer",
+		do: "at the brick's host at that time: iostat -x 1 for its disks, its log; then the path: ping -M do -s 1472 HOST (8972 " +
+			"with jumbo frames), nstat -az TcpRetransSegs"},
 }
 
 // heartbeatCheck tells a host of Ceph from its network.

@@ -41,7 +41,7 @@ func transmitTimeout() Rule {
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
-		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5
+		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
@@ -175,7 +175,7 @@ var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
 	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|` +
-		`hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
+		`hv_netvsc)\)|\bena [0-9a-f]{4}:|\bvirtio_net virtio|` +
 		`lost tx completions? is above`)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
@@ -183,7 +183,7 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +

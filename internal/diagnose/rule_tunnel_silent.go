@@ -73,6 +73,8 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 			"sync, and that the VLAN is the provider's; after a session that was cut the provider may refuse a new one for minutes"},
 		{"LCP", "the provider's end took the session down", "see what stands right before it in the log: a loss of sync at the modem, a " +
 			"second session with the same name, or the daily cut of the provider"},
+		{"PPP setup", "the other end did not answer the first requests", "see whether the tunnel or modem below it is up (L2TP: UDP " +
+			"port 1701, IPsec: 500 and 4500 and ESP), then look at the log of the other end for that time"},
 		{"PPP", "the line was taken down, since its other end did not answer", "look at the modem's status and log for loss of " +
 			"signal; on a line that is full, lcp-echo-interval 10 and lcp-echo-failure 6 of pppd wait longer"},
 	} {
