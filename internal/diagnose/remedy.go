@@ -57,7 +57,7 @@ func (f *Finding) remedies(in Input) {
 	}
 	nic, _, _ := strings.Cut(f.Subject, " ")
 	named := func(text string) string { return text }
-	if in.Facts.NIC(nic) != nil {
+	if in.Facts.NIC(nic) != nil && nic != facts.UnnamedLink {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
 	f.Confirm = named(f.Confirm)

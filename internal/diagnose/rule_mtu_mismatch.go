@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -105,9 +106,15 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into "+
-		"a tunnel", one(first.Name, append(sample(evidence), out.Source),
+	action := fmt.Sprintf("give the network of the containers or virtual machines an MTU of %d as %s has it, or less where it is "+
+		"wrapped into a tunnel", out.MTU, out.Name)
+	if first.Name == "docker0" || strings.HasPrefix(first.Name, "br-") {
+		action += fmt.Sprintf(": \"mtu\": %d in /etc/docker/daemon.json and a restart of docker; networks of its own take "+
+			"com.docker.network.driver.mtu=%[1]d when they are made", out.MTU)
+	}
+	found := with(Info, do(action, one(first.Name, append(sample(evidence), out.Source),
 		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU)))
+	found[0].Fix = append(found[0].Fix, Fix{Setting: "link:mtu", Interface: first.Name, Value: strconv.FormatInt(int64(out.MTU), 10)})
 	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what " +
 		"comes back is announced too large as well."
 	return found

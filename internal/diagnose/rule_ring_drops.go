@@ -6,6 +6,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // ringDrops finds packets that a NIC dropped for want of a descriptor.
@@ -31,7 +32,7 @@ func ringDrops() Rule {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
-				action := "spread the receive work over more cores, or let the host take more packets in one go"
+				action := takeFaster(in.Facts, n)
 				if lossShare(grown, arrived) > 0.5 { // no load does that for long
 					action = "the host takes next to nothing out of the ring: vmstat -ia (Linux: /proc/interrupts) shows whether " +
 						"the card's interrupts arrive; update the driver, or try another one"
@@ -94,3 +95,16 @@ func loggedOverrun(f *facts.Facts) []Finding {
 }
 
 var overrun = regexp.MustCompile(`\b([a-z]+\d+): .*(?i:\brx .*(?:packet lost|overrun|overflow))`)
+
+// takeFaster is what empties the ring sooner, and how to lengthen one whose maximum was not shown.
+func takeFaster(f *facts.Facts, n *facts.NIC) string {
+	if f.System != system.Linux {
+		return "spread the receive work over more cores, or let the host take more packets in one go"
+	}
+	action := "spread the receive work over more cores (ethtool -l NAME shows the queues, ethtool -L NAME combined N sets them; " +
+		"/proc/interrupts shows which cores they use), or let the host take more packets in one go (net.core.netdev_budget)"
+	if n.Rings.RXMax == 0 {
+		return "lengthen the ring up to its maximum (ethtool -g NAME shows it, ethtool -G NAME rx N sets it); then " + action
+	}
+	return action
+}
