@@ -90,7 +90,7 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
 	}
 	if f.Value == "" && f.Setting == steering {
-		f.Value, f.ValueFor = everyProcessor(in.Facts.Cores)
+		f.Value, f.ValueFor = everyProcessor(cores(in.Facts))
 	}
 	if !known {
 		return
@@ -103,6 +103,15 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 
 // steering are the processors to which packets of a receive queue are passed on in software.
 const steering = "/sys/class/net/*/queues/rx-*/rps_cpus"
+
+// cores is how many processors a host has, 0 where nothing shows it.
+func cores(f *facts.Facts) int {
+	n := max(f.Cores, len(f.Processors))
+	if len(f.Interrupts) > 0 {
+		n = max(n, len(f.Interrupts[0].PerCPU))
+	}
+	return n
+}
 
 // everyProcessor is the mask of all processors as sysfs takes it: groups of 32 bits with commas between them.
 func everyProcessor(n int) (mask, from string) {

@@ -15,9 +15,6 @@ func reordering() Rule {
 			"it costs retransmissions and halved windows.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
-			if taken := inTurn(f); taken != nil {
-				return taken
-			}
 			found := counters(f, "TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder")
 			sent := total(f, "Tcp.OutSegs")
 			var all uint64
@@ -25,10 +22,15 @@ func reordering() Rule {
 				all += c.Value
 			}
 			if sent < 10000 || float64(all) < 1e-4*float64(sent) {
-				return nil
+				return inTurn(f)
 			}
-			return do("look for load balancing by packet instead of by flow (bonds in round-robin, several links) on the path",
-				one("tcp", sources(found), "%d times the sender found reordering in %d segments sent", all, sent))
+			out := one("tcp", sources(found), "%d times the sender found reordering in %d segments sent", all, sent)
+			if bond := roundRobin(f); bond != nil {
+				out[0].Summary += "; " + bond.Name + " sends them by turns over its members"
+				return decisive(do("use a mode that keeps each connection on one member: 802.3ad with xmit_hash_policy layer3+4, or "+
+					"balance-xor", with(Warning, out)))
+			}
+			return do("look for load balancing by packet instead of by flow (bonds in round-robin, several links) on the path", out)
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9000 100\n",
 			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
@@ -37,30 +39,37 @@ func reordering() Rule {
 	}
 }
 
-// inTurn finds bonds that send packet by packet over several members (drivers/net/bonding/bond_main.c of Linux, bond_mode_name).
-func inTurn(f *facts.Facts) (out []Finding) {
-	for i := range f.NICs {
-		bond := &f.NICs[i]
-		if !strings.Contains(bond.BondMode, "round-robin") {
-			continue
-		}
-		var up []string
-		for j := range f.NICs {
-			if m := &f.NICs[j]; m.Master == bond.Name && m.Up {
-				up = append(up, m.Name)
-			}
-		}
-		if len(up) < 2 {
-			continue
-		}
-		found := with(Warning, one(bond.Name, []facts.Source{bond.Shown["bond_mode"]}, "the bond sends packet by packet over "+
-			"its %s (balance-rr): the packets of one connection overtake each other", counted(len(up), "member")))
-		found[0].Because = "TCP takes what arrives late for lost, sends it again and halves its window: one connection gets little " +
-			"more than one link carries, often less."
-		found[0].Confirm = "A test with one member down is as fast or faster (ip link set " + up[len(up)-1] + " down)."
-		out = append(out, do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection "+
-			"stays on one link, and several connections fill them all; for one transfer over several links use several "+
-			"connections (iSCSI multipath, NFS nconnect, SMB multichannel)", found)...)
+// inTurn finds such a bond where nothing counted what it does (drivers/net/bonding/bond_main.c of Linux, bond_mode_name).
+func inTurn(f *facts.Facts) []Finding {
+	bond := roundRobin(f)
+	if bond == nil {
+		return nil
 	}
-	return out
+	var up []string
+	for i := range f.NICs {
+		if m := &f.NICs[i]; m.Master == bond.Name && m.Up {
+			up = append(up, m.Name)
+		}
+	}
+	if len(up) < 2 {
+		return nil
+	}
+	found := with(Warning, one(bond.Name, []facts.Source{bond.Shown["bond_mode"]}, "the bond sends packet by packet over "+
+		"its %s (balance-rr): the packets of one connection overtake each other", counted(len(up), "member")))
+	found[0].Because = "TCP takes what arrives late for lost, sends it again and halves its window: one connection gets little " +
+		"more than one link carries, often less."
+	found[0].Confirm = "A test with one member down is as fast or faster (ip link set " + up[len(up)-1] + " down)."
+	return do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection stays on one "+
+		"link, and several connections fill them all; for one transfer over several links use several connections (iSCSI "+
+		"multipath, NFS nconnect, SMB multichannel)", found)
+}
+
+// roundRobin finds a bond that spreads the packets of one connection over its members.
+func roundRobin(f *facts.Facts) *facts.NIC {
+	for i := range f.NICs {
+		if n := &f.NICs[i]; strings.Contains(n.BondMode, "round-robin") {
+			return n
+		}
+	}
+	return nil
 }

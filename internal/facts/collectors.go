@@ -215,6 +215,8 @@ func linuxSlowCollectors() []collector {
 			files: `^(nfsstat|nfsiostat|mountstats)( .*)?$`, typed: `^mount( -[lv]+)?( -t nfs4?)?$|^findmnt( .*)?$`},
 		{part: "profile", op: host.Command("perf", "top"), parse: (*Facts).readProfile, when: recorded, area: CPUs,
 			shown: "`perf top`, `perf report`", files: `^perf (top|report)( .*)?$`},
+		{part: "governor", op: host.Command("cpupower", "frequency-info"), parse: (*Facts).readGovernor, when: recorded,
+			area: CPUs, files: `^cpupower( -c \S+)? frequency-info( .*)?$|^cpufreq-info( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
 			files: `^lscpu$`},
 	}
@@ -271,6 +273,11 @@ func pathCollectors() []collector {
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "load tests", op: host.Command("wrk"), parse: (*Facts).readLoadTests, when: recorded, area: Connections,
 			shown: "summaries of `wrk` and `ab`", files: `^wrk$`, typed: `^(taskset (-\w )?\S+ )?(wrk2?|ab) .*$`},
+		{part: "copies", op: host.Command("scp"), parse: (*Facts).readCopies, when: recorded, area: Connections,
+			shown: "the progress of `scp`, `sftp` and `rsync`", files: `^(scp|sftp|rsync)( .*)?$`},
+		{part: "program buffers", op: host.Command("testparm"), parse: (*Facts).readProgramBuffers, when: recorded,
+			area: Connections, shown: "lines of smb.conf, rsyncd.conf, nginx, HAProxy, Apache, Squid and OpenVPN that set socket buffers",
+			files: `^testparm( .*)?$|^cat \S+/(smb|rsyncd|nginx|haproxy|squid|server|client)\.(conf|cfg|ovpn)$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}

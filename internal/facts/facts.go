@@ -144,6 +144,9 @@ type Facts struct {
 	TunnelPeers []TunnelPeer `json:"tunnel_peers,omitempty"`
 	// Requests are the times that the parts of requests took.
 	Requests []RequestTime `json:"requests,omitempty"`
+	// Copies are those of files over the network, ProgramBuffers socket buffers that programs' configurations fix.
+	Copies         []Copy          `json:"copies,omitempty"`
+	ProgramBuffers []ProgramBuffer `json:"program_buffers,omitempty"`
 	// LoadTests are what tools that send many requests at once counted.
 	LoadTests []LoadTest `json:"load_tests,omitempty"`
 	// Pollers are the threads of switches in user space.

@@ -297,6 +297,9 @@ var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc
 	"tc -s class show", "tc -s filter show", "sar",
 	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
+// rowsAnywhere are outputs whose rows no other one has, whatever block they stand in.
+var rowsAnywhere = []string{"nstat -az", "sysctl -a"}
+
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
 func (o outputs) takeLoose(p passage) {
@@ -332,7 +335,8 @@ func (o outputs) takeLoose(p passage) {
 				block = again
 			}
 		}
-		if block != "" {
+		l := looseForm(line)
+		if block != "" && (l == nil || !slices.Contains(rowsAnywhere, l.name) || strings.HasPrefix(block, l.name)) {
 			collect(blocks, block, line, p.first+i)
 			continue
 		}
@@ -340,7 +344,7 @@ func (o outputs) takeLoose(p passage) {
 			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		if l := looseForm(line); l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
+		if l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
