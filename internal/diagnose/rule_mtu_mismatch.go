@@ -112,8 +112,8 @@ func behindSmaller(f *facts.Facts) []Finding {
 		action += fmt.Sprintf(": \"mtu\": %d in /etc/docker/daemon.json and a restart of docker; networks of its own take "+
 			"com.docker.network.driver.mtu=%[1]d when they are made", out.MTU)
 	}
-	found := with(Info, do(action, one(first.Name, append(sample(evidence), out.Source),
-		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU)))
+	found := decisive(with(Info, do(action, one(first.Name, append(sample(evidence), out.Source),
+		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU))))
 	found[0].Fix = append(found[0].Fix, Fix{Setting: "link:mtu", Interface: first.Name, Value: strconv.FormatInt(int64(out.MTU), 10)})
 	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what " +
 		"comes back is announced too large as well."

@@ -177,6 +177,7 @@ type Facts struct {
 	Neighbours  []Neighbour  `json:"neighbours,omitempty"`
 	Memories    []Pool       `json:"pools,omitempty"`
 	Disks       []Disk       `json:"disks,omitempty"`
+	Rebuilds    []Rebuild    `json:"rebuilds,omitempty"`
 	ZFS         *ZFS         `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.

@@ -56,6 +56,7 @@ var pastedSeeds = map[string]string{
 	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
 		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
 	"cpupower frequency-info": "  The governor \"powersave\" may decide which speed to use\n",
+	"/proc/mdstat":            "md0 : active raid1 sdb1[1] sda1[0]\n  [>..]  resync =  8.1% (478123312/5860390400) finish=812.1min speed=112331K/sec\n",
 	"scp":                     "x.iso  12% 80MB  23.9MB/s   38:11 ETA\n1,234,567  12%   24.80MB/s    0:38:11\nsent 1.2K bytes  received 35 bytes  1,234.50 bytes/sec\n",
 	"testparm":                "\tsocket options = SO_RCVBUF=16384\nsndbuf 393216\n\tlisten 80 rcvbuf=64k;\ntcp_recv_bufsize 64 KB\n",
 	OtherCounters:             "RX packets:900 errors:2\nrx_dropped: 700\n\nipackets imissed\n1000 500\n\n900 packets captured\n200 packets dropped by kernel\n",

@@ -102,7 +102,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF`), "testparm", []string{"socket options"}},
-	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
+	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
+	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
 		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
 		`No response to \d+ echo-requests|` +
