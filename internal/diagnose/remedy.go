@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -94,6 +96,9 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	if f.Value == "" {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
 	}
+	if f.Value == "" && f.Setting == steering {
+		f.Value, f.ValueFor = everyProcessor(cores(in.Facts))
+	}
 	value := cmp.Or(f.Value, unknownValue)
 	if f.Setting == "link:mtu" && in.Facts.System != system.Linux && f.Command == "" {
 		f.Command = shell.Join("ifconfig", cmp.Or(f.Interface, "INTERFACE"), "mtu", value)
@@ -111,6 +116,27 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 
 // bsdCard is the driver's name and a number.
 var bsdCard = regexp.MustCompile(`^[a-z]{2,}\d+$`)
+// steering are the processors to which packets of a receive queue are passed on in software.
+const steering = "/sys/class/net/*/queues/rx-*/rps_cpus"
+
+// cores is how many processors a host has, 0 where nothing shows it.
+func cores(f *facts.Facts) int {
+	n := max(f.Cores, len(f.Processors))
+	if len(f.Interrupts) > 0 {
+		n = max(n, len(f.Interrupts[0].PerCPU))
+	}
+	return n
+}
+
+// everyProcessor is the mask of all processors as sysfs takes it: groups of 32 bits with commas between them.
+func everyProcessor(n int) (mask, from string) {
+	const group, most = 32, 8192
+	if n <= 0 || n > most {
+		return "", ""
+	}
+	mask = strconv.FormatUint(1<<(n-(n-1)/group*group)-1, 16)
+	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d processors", n)
+}
 
 // constant is a formula that depends on nothing.
 var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)
@@ -134,6 +160,8 @@ func setCommand(on system.System, r *catalog.Record, name, nic, value string) st
 	form, key, forms := strings.Cut(name, ":")
 	nic = cmp.Or(nic, "INTERFACE")
 	switch {
+	case name == steering:
+		return "for q in /sys/class/net/" + nic + "/queues/rx-*/rps_cpus; do echo " + value + " > $q; done"
 	case strings.Contains(name, "*"):
 		return ""
 	case forms && form == "ethtool":

@@ -22,7 +22,7 @@ func duplicateAddress() Rule {
 						one("addresses", []facts.Source{m.Source}, "the kernel reported a duplicate IP address"))
 				}
 			}
-			return slices.Concat(flappingAddress(in.Facts), answeredTwice(in.Facts))
+			return slices.Concat(ownAddressBack(in.Facts), flappingAddress(in.Facts), answeredTwice(in.Facts))
 		},
 		Fires: freebsdExample("dmesg", "arp: 02:00:00:00:00:09 is using my IP address 192.0.2.1 on em0!\n"),
 		Quiet: openbsdExample("dmesg", "em0 at pci0 dev 25 function 0 \"Intel I217-LM\" rev 0x04: msi, address "+
@@ -83,3 +83,25 @@ var arpReply = regexp.MustCompile(`^Unicast reply from (\S+) \[([0-9A-Fa-f:]{17}
 
 // movedAddress is what FreeBSD says of a neighbour (sys/netinet/if_ether.c).
 var movedAddress = regexp.MustCompile(`arp: (\S+) moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)
+
+// ownAddressBack finds a bridge whose own frames come back to it (net/bridge/br_fdb.c of Linux).
+func ownAddressBack(f *facts.Facts) []Finding {
+	const often = 3
+	lines, n := matching(f, ownAddress)
+	if n == 0 {
+		return nil
+	}
+	m := ownAddress.FindStringSubmatch(lines[0].Text)
+	found := with(repeated(n, often), one(m[1], lines, "frames with the bridge's own hardware address arrive on %s: the log says so in %s",
+		m[2], counted(n, "line")))
+	found[0].Because = "The bridge's own frames come back: two ports lead to one switch without LACP or spanning tree, so that a loop " +
+		"carries broadcasts round and round; or a second host, such as a copied virtual machine, has the same hardware address."
+	found[0].Confirm = "With the cable of one of the ports pulled the lines stop; bridge fdb show br " + m[1] + " shows at which port the " +
+		"address appears."
+	return do("find the second way to the switch and take it out, or join both ports in a bond (802.3ad), or switch spanning tree on "+
+		"(ip link set dev "+m[1]+" type bridge stp_state 1); where there is one way only, look for a second machine with this address",
+		found)
+}
+
+// ownAddress is what a bridge says of such a frame.
+var ownAddress = regexp.MustCompile(`([\w.-]+): received packet on ([\w.-]+) with own address as source address`)

@@ -117,10 +117,15 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := decisive(with(Info, do("set the container network's MTU to "+
-		"that of "+out.Name+", or lower if it is encapsulated "+
-		"in a tunnel", one(first.Name, append(sample(evidence), out.Source),
+	action := fmt.Sprintf("set the container network's MTU to that of %s, %d, or lower if it is encapsulated in a tunnel", out.Name,
+		out.MTU)
+	if first.Name == "docker0" || strings.HasPrefix(first.Name, "br-") {
+		action += fmt.Sprintf(": \"mtu\": %d in /etc/docker/daemon.json, then restart docker; user-defined "+
+			"networks need the option com.docker.network.driver.mtu=%[1]d when they are created", out.MTU)
+	}
+	found := decisive(with(Info, do(action, one(first.Name, append(sample(evidence), out.Source),
 		"its MTU is %d, but %s, through which its packets leave, has %d", first.MTU, out.Name, out.MTU))))
+	found[0].Fix = append(found[0].Fix, Fix{Setting: "link:mtu", Interface: first.Name, Value: strconv.FormatInt(int64(out.MTU), 10)})
 	found[0].Because = "Full-sized packets have to be fragmented, or depend on an ICMP message; the MSS advertised for the " +
 		"other direction is too large as well."
 	return found

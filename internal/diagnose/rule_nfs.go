@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -134,11 +135,7 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				subject := "storage"
-				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
-					subject = m[1]
-				}
-				found := one(subject, lines, "%s (%s)", s.what, counted(n, "line"))
+				found := one(cmp.Or(firstGroup(s.message, lines[0].Text), "storage"), lines, "%s (%s)", s.what, counted(n, "line"))
 				if found[0].Because, found[0].Confirm = s.because, s.confirm; s.do != "" {
 					found = do(s.do, found)
 				}
@@ -151,8 +148,7 @@ func serverSilent() Rule {
 	}
 }
 
-// silentServers are the messages of Linux's clients (fs/nfs, net/sunrpc, fs/smb/client, drivers/scsi/libiscsi.c,
-// net/ceph/osd_client.c, drivers/nvme/host/tcp.c), and of the BSDs' of NFS (sys/nfs/nfs_socket.c, sys/fs/nfs).
+// silentServers are what logs say of servers that did not answer, and what is done about it.
 var silentServers = []struct {
 	message *regexp.Regexp
 	what    string
@@ -160,43 +156,56 @@ var silentServers = []struct {
 	confirm string
 	do      string
 }{
-	{message: regexp.MustCompile(`nfs:? server (\S+?):? not responding`), what: "the NFS server did not respond",
+	{message: regexp.MustCompile(facts.SilentNFS), what: "the NFS server did not respond",
 		do: "check the server at that time: disks (iostat -x 1), nfsd threads (grep th /proc/net/rpc/nfsd, nfsstat -s); then " +
 			"the path: ping -M do -s 1472 SERVER, nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`(connection\d+:\d+): detected conn error \(1020\)|` +
-		`Kernel reported iSCSI connection (?:\S+) error \(1020 `),
+	{message: regexp.MustCompile(facts.ClosedISCSI),
 		what: "the iSCSI target closed the connection",
 		because: "ISCSI_ERR_TCP_CONN_CLOSE (include/scsi/iscsi_if.h): the target, or a device in between, closed the " +
 			"connection; this is not a timeout. I/O stalls until the session is re-established.",
 		confirm: "The target's log has an entry at the same second: a logout, a second login with the same name, a restart.",
 		do: "check the target's log for that time; if it recurs every few seconds, make sure that no other host has the same " +
 			"InitiatorName (/etc/iscsi/initiatorname.iscsi): each logs the other out"},
-	{message: regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|` +
-		`Kernel reported iSCSI connection (?:\S+) error`),
+	{message: regexp.MustCompile(facts.LostISCSI),
 		what: "the connection to an iSCSI target failed",
 		do: "check the target at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 TARGET (8972 " +
 			"with jumbo frames), nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`),
+	{message: regexp.MustCompile(facts.SilentInitiator),
 		what: "the iSCSI initiator did not respond to this target",
 		do: "check the initiator's log for that time, then the path: ping -M do -s 1472 INITIATOR (8972 with jumbo frames), " +
 			"nstat -az TcpRetransSegs"},
-	{message: regexp.MustCompile(`ABORT_TASK: Found referenced \S+ task_tag`),
+	{message: regexp.MustCompile(facts.AbortedCommands),
 		what: "initiators aborted commands that this target did not complete in time",
 		because: "An initiator aborts a command after its own timeout of some seconds: the disks behind the target are too " +
 			"slow for the load, or one is failing. The network is probably not the cause.",
 		confirm: "iostat -x 1 on the target shows waits of seconds at the times of these messages.",
 		do: "on this host, check the disks behind the target: iostat -x 1 (ZFS: zpool iostat -l 1), then smartctl -a on " +
 			"the slowest"},
-	{message: regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
-		what: "the SMB server did not respond"},
-	{message: regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
-		what: "the connection to a Ceph daemon was lost"},
-	{message: regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
-		what: "heartbeats between Ceph daemons were slow"},
-	{message: regexp.MustCompile(`heartbeat_check: no reply from (\S+)`),
-		what: "a Ceph daemon did not respond to the heartbeats of another"},
-	{message: regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
-		what: "the DRBD peer did not respond"},
-	{message: regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
-		what: "the connection to an NVMe target failed"},
+	{message: regexp.MustCompile(facts.SilentSMB),
+		what: "the SMB server did not respond",
+		do: "check the server at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 SERVER, nstat -az " +
+			"TcpRetransSegs"},
+	{message: regexp.MustCompile(facts.LostCephDaemon),
+		what: "the connection to a Ceph daemon was lost", do: heartbeatCheck},
+	{message: regexp.MustCompile(facts.SlowHeartbeat),
+		what: "heartbeats between Ceph daemons were slow", do: heartbeatCheck},
+	{message: regexp.MustCompile(facts.NoHeartbeat),
+		what: "a Ceph daemon did not respond to the heartbeats of another", do: heartbeatCheck},
+	{message: regexp.MustCompile(facts.SilentDRBD),
+		what: "the DRBD peer did not respond",
+		do: "check the peer's log for that time (a restart, a full disk queue), then the path: ip -s link on both hosts, ping -M " +
+			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
+			"30 (tenths of a second; the default is 5) in the net section of the resource and run drbdadm adjust"},
+	{message: regexp.MustCompile(facts.LostNVMeTarget),
+		what: "the connection to an NVMe target failed",
+		do: "check the target at that time: its log, its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +
+			"frames), nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(facts.SilentGlusterFS), what: "a GlusterFS brick did not respond",
+		do: "check the brick's host at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 HOST (8972 " +
+			"with jumbo frames), nstat -az TcpRetransSegs"},
 }
+
+// heartbeatCheck tells a host of Ceph from its network.
+const heartbeatCheck = "see which pairs it concerns (ceph health detail): all daemons of one host point at its link or MTU " +
+	"(ip -s link, ping -M do -s 8972 HOST between the addresses of the cluster network, and of the public one); a single " +
+	"daemon points at its disk (ceph osd perf) or at a restart in its log"

@@ -96,7 +96,7 @@ func networkInterrupts(f *facts.Facts) []Finding {
 	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it handled %.0f%% of the %d network interrupts; %s "+
 		"handled none", 100*float64(sums[core])/float64(all), all,
 		counted(len(sums)-1, "other CPU"))
-	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	found[0].Fix = []Fix{{Setting: steering}}
 	return with(severity, do("spread the packets in software (RPS; in OpenWrt: packet steering), or move each card's "+
 		"interrupt to another CPU (/proc/irq/N/smp_affinity_list)", found))
 }

@@ -38,7 +38,7 @@ func oneQueue() Rule {
 				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
 					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]},
 						"the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
-					found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+					found[0].Fix = []Fix{{Setting: steering}}
 					out = append(out, found...)
 				}
 			}
@@ -86,7 +86,7 @@ func oneReceiver(f *facts.Facts) []Finding {
 	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source},
 		"it received %.0f%% of the %d packets on %d CPUs; it ran out of budget %d times (time_squeeze)",
 		100*float64(most.Softnet.Processed.Value)/float64(sum), sum, len(f.Processors), most.Softnet.Squeezed.Value))
-	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	found[0].Fix = []Fix{{Setting: steering}}
 	return do("check where the card's interrupts go (/proc/interrupts), and spread them", found)
 }
 

@@ -35,6 +35,9 @@ func pathMTU() Rule {
 					"), and allow ICMP \"fragmentation needed\"",
 					one(from, []facts.Source{told.Source}, "it forwards at most %s bytes", size)))
 			}
+			if refused := refusedHere(in.Facts); refused != nil {
+				return refused
+			}
 			if found := largeLost(in.Facts); found != nil {
 				return found
 			}
@@ -46,6 +49,19 @@ func pathMTU() Rule {
 		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: "+
 			"icmp_seq=1 ttl=61 time=20.1 ms\n"),
 	}
+}
+
+// refusedHere finds a packet that ping says is too long without the MTU: the kernel knows of a smaller one towards the peer.
+func refusedHere(f *facts.Facts) []Finding {
+	const ethernet = 1500
+	for i := range f.Pings {
+		p := &f.Pings[i]
+		if size := p.Data + icmpHeaders; p.TooLong && p.Answered == 0 && p.Data > 0 && size <= ethernet {
+			return ownLimit(one("this host", []facts.Source{p.Refused}, "it does not send packets of %d bytes towards %s without "+
+				"fragmenting them", size, cmp.Or(p.Peer, "this peer")))
+		}
+	}
+	return nil
 }
 
 // largeLost finds a peer that answers small pings and no large ones.
@@ -80,7 +96,7 @@ const icmpHeaders = 28
 // smallerAnswered finds the answered pings of a peer that answers none of large ones.
 func smallerAnswered(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
 	const least = 1200
-	if large.Data < least || large.Sent == 0 || large.Answered > 0 {
+	if large.Data < least || large.Sent == 0 || large.Answered > 0 || large.TooLong {
 		return facts.Ping{}, false
 	}
 	for _, p := range f.Pings {
@@ -136,9 +152,13 @@ func toldHere(mtu string, told facts.Message) []Finding {
 	if v, _ := strconv.Atoi(mtu); v >= ethernet {
 		return nil // as much as most paths take
 	}
-	found := decisive(do("ip route get PEER shows whether the MTU was learned (cache ... mtu) or is the interface's; clamp "+
-		"the MSS on the forwarding router ("+clampMSS+")",
-		one("this host", []facts.Source{told.Source}, "it sends packets of at most %s bytes to this peer", mtu)))
+	return ownLimit(one("this host", []facts.Source{told.Source}, "it sends packets of at most %s bytes to this peer", mtu))
+}
+
+// ownLimit explains an MTU that the host itself knows.
+func ownLimit(found []Finding) []Finding {
+	found = decisive(do("ip route get PEER shows whether the MTU was learned (cache ... mtu) or is the interface's; clamp "+
+		"the MSS on the forwarding router ("+clampMSS+")", found))
 	found[0].Because = "The interface towards the peer (often a tunnel) has this MTU, or a router reported it earlier. " +
 		"This host's own connections adapt; forwarded ones, of containers and virtual machines with a larger MTU, depend on " +
 		"the ICMP message."

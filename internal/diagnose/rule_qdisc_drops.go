@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -31,6 +32,7 @@ func qdiscDrops() Rule {
 					case "fq_codel", "codel", "cake", "pie", "fq_pie", "red", "htb", "tbf", "hfsc":
 						found = with(Info, found)
 						found[0].Because = "This qdisc drops on purpose to keep its rate or delay: the link behind it is the bottleneck."
+						found = belowShaper(n, q.Qdisc, found)
 					case "pfifo_fast", "pfifo", "bfifo":
 						found[0].Fix = []Fix{{Setting: "link:txqueuelen"}, {Setting: "net.core.default_qdisc"}}
 					case "mq", "mqprio":
@@ -50,6 +52,22 @@ func qdiscDrops() Rule {
 		Fires: qdiscExample(90000),
 		Quiet: qdiscExample(9),
 	}
+}
+
+// belowShaper names the shaper above a queue that drops: its rate is the bottleneck, not the link.
+func belowShaper(n *facts.NIC, q facts.Qdisc, found []Finding) []Finding {
+	for _, root := range n.Qdiscs {
+		if q.Parent == "" || root.Kind != "htb" && root.Kind != "hfsc" || root.Overlimits.Value < root.Sent.Value/10 ||
+			!strings.HasPrefix(q.Parent, root.Handle) {
+			continue
+		}
+		found[0].Evidence = append(found[0].Evidence, root.Overlimits.Source)
+		found[0].Because = "The " + root.Kind + " shaper above this queue held packets back to keep its rate: that rate is the " +
+			"bottleneck, and the queue drops what is sent beyond it."
+		return do("see the rate (tc -s class show dev "+typed(n.Name)+") and raise it to 95% of what the line carries (tc class "+
+			"change, in /etc/config/sqm of OpenWrt option download and upload); if it is that already, the line is the limit", found)
+	}
+	return found
 }
 
 // saidByChildren reports whether the drops of a root are those of the queues below it: a classful one counts them too.

@@ -10,7 +10,7 @@ import (
 func reordering() Rule {
 	return Rule{
 		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(),
-		Needs: []string{"counters", "protocols"}, Severity: Info,
+		Needs: []string{"counters|bonding", "protocols|bonding"}, Severity: Info,
 		Because: "A reordered segment looks lost until the sender detects the reordering; this costs retransmissions and " +
 			"window reductions.",
 		Check: func(in Input) []Finding {
@@ -22,7 +22,7 @@ func reordering() Rule {
 				all += c.Value
 			}
 			if sent < 10000 || float64(all) < 1e-4*float64(sent) {
-				return nil
+				return inTurn(f)
 			}
 			out := one("tcp", sources(found), "the sender detected reordering %d times in %d segments sent", all, sent)
 			if bond := roundRobin(f); bond != nil {
@@ -37,6 +37,31 @@ func reordering() Rule {
 		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9 1\n", "/proc/net/snmp",
 			"Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
 	}
+}
+
+// inTurn finds such a bond where nothing counted what it does (drivers/net/bonding/bond_main.c of Linux, bond_mode_name).
+func inTurn(f *facts.Facts) []Finding {
+	bond := roundRobin(f)
+	if bond == nil {
+		return nil
+	}
+	var up []string
+	for i := range f.NICs {
+		if m := &f.NICs[i]; m.Master == bond.Name && m.Up {
+			up = append(up, m.Name)
+		}
+	}
+	if len(up) < 2 {
+		return nil
+	}
+	found := with(Warning, one(bond.Name, []facts.Source{bond.Shown["bond_mode"]}, "the bond sends packet by packet over "+
+		"its %s (balance-rr): the packets of one connection overtake each other", counted(len(up), "member")))
+	found[0].Because = "TCP takes what arrives late for lost, sends it again and halves its window: one connection gets little " +
+		"more than one link carries, often less."
+	found[0].Confirm = "A test with one member down is as fast or faster (ip link set " + up[len(up)-1] + " down)."
+	return do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection stays on one "+
+		"link, and several connections fill them all; for one transfer over several links use several connections (iSCSI "+
+		"multipath, NFS nconnect, SMB multichannel)", found)
 }
 
 // roundRobin finds a bond that spreads the packets of one connection over its members.

@@ -40,7 +40,7 @@ func transmitTimeout() Rule {
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
-		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5
+		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
@@ -169,18 +169,25 @@ func hungAction(line string) string {
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
-	return "update the driver and the card's firmware; switch off " + sleepingSlot
+	action := "update the driver and the card's firmware; disable " + sleepingSlot
+	if slot := wholeSlot.FindString(line); slot != "" {
+		action += "; for this card alone: echo 0 > /sys/bus/pci/devices/" + slot + "/link/l1_aspm"
+	}
+	return action
 }
 
 // sleepingSlot is the power saving of a card's slot, with the way to switch it off.
-const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off in the kernel command line)"
+const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off on the kernel command line)"
+
+// wholeSlot is a slot as Linux's drivers name it.
+var wholeSlot = regexp.MustCompile(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)
 
 // The kinds of cards whose remedies differ: on USB, Intel's gigabit family, imitated ones, and those of a system on a chip.
 var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
 	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|` +
-		`hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
+		`hv_netvsc)\)|\bena [0-9a-f]{4}:|\bvirtio_net virtio|` +
 		`lost tx completions? is above`)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*(?:Unit Hang|Reset adapter unexpectedly)`)
 	imitatedHung = regexp.MustCompile(`\((?:e1000|8139cp|8139too|pcnet32|ne2k_pci)\): transmit queue`)
@@ -189,7 +196,7 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +

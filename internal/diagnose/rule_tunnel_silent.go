@@ -73,6 +73,8 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 			"modem is in sync, and the VLAN ID is the ISP's; after a broken session the ISP may refuse a new one for minutes"},
 		{"LCP", "the ISP terminated the session", "check the preceding log lines: a loss of sync at the modem, a " +
 			"second session with the same login, or the ISP's daily disconnect"},
+		{"PPP setup", "the other end did not answer the first requests", "check that the tunnel or modem below it is up (L2TP: UDP " +
+			"port 1701, IPsec: 500 and 4500 and ESP), then the other end's log for that time"},
 		{"PPP", "the session ended because the other end did not " +
 			"answer LCP echoes", "check the modem's status and log for loss of " +
 			"signal; on a saturated link, set lcp-echo-interval 10 and lcp-echo-failure 6 in pppd to tolerate more"},

@@ -28,7 +28,7 @@ func Rules() []Rule {
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), shaperGiants(), shaperFIFO(), qdiscDrops(), sendRingFull(), tapQueue(), overlayDrops(), bundlePort(),
 		shaperLimit(), testWindow(), programBuffer(), sshWindow(), hundredMegabit(), testProgram(), slowerLink(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
-		nfsMountOptions(), nfsRetransmits(), nfsSlow(), serverSilent(), cephSlow(), pathLoss(), memberDown(), sendErrors(),
+		nfsMountOptions(), nfsRetransmits(), nfsSlow(), serverSilent(), clusterHostsSilent(), cephSlow(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
 		tunnelReplay(), rdmaLosses(), saidLost(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),

@@ -29,6 +29,7 @@ type Ping struct {
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
 	Slowest  Source `json:"-"`      // the answer that took longest, where answers are shown
+	Refused  Source `json:"-"`      // that of TooLong
 	Missing  Source `json:"-"`      // the first answer, or complaint, behind which or in whose place one is missing
 
 	times     []float64 // of the answers that are shown
@@ -110,11 +111,13 @@ func (f *Facts) readPing(t text) error {
 		if p == nil || p.Counted.Text != "" && (pingAnswer.MatchString(line) || pingSent.MatchString(line)) { // a later one
 			p = f.ping("")
 		}
-		p.TooLong = p.TooLong || pingRefused.MatchString(line)
+		if pingRefused.MatchString(line) && !p.TooLong {
+			p.TooLong, p.Refused = true, at()
+		}
 		p.take(line, at)
 	}
 	f.Pings = slices.DeleteFunc(f.Pings, func(p Ping) bool { return p.Sent == 0 && p.Source.Text == "" && p.Peer == "" })
-	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0) {
+	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0 && !p.TooLong) {
 		return errNothing
 	}
 	return nil

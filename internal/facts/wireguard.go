@@ -68,7 +68,8 @@ var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA f
 	`second timeout exceeded after \d+ retransmits)|` +
 	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
 	`(failed to dial to edge with quic: timeout)|(Timeout waiting for PADO packets)|(LCP terminated by peer)|` +
-	`((?i:handshake )(?:for peer \d+ \([^)]{1,64}\) )?did not complete after \d+ seconds, retrying)`)
+	`((?i:handshake )(?:for peer \d+ \([^)]{1,64}\) )?did not complete after \d+ seconds, retrying)|` +
+	`(LCP: timeout sending Config-Requests|Maximum retries exceeded for tunnel \d+)`)
 
 // LostPeer is the protocol of the tunnel that a line of LostPeerForm is of, empty for other lines.
 func LostPeer(line string) string {
@@ -88,6 +89,8 @@ func LostPeer(line string) string {
 		return "LCP"
 	case m[7] != "":
 		return "WireGuard"
+	case m[8] != "":
+		return "PPP setup"
 	}
 	return "PPP"
 }

@@ -50,19 +50,17 @@ var looseLines = []looseLine{
 		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
 		[]string{"kernel: ", "kernel:", "kern: ", "["}},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
-		`NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|` +
+		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
 		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
 		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
 		`task \S+:\d+ blocked for more than`), "dmesg",
-		[]string{"soft lockup", "blocked for", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
+		[]string{"soft lockup", "blocked for", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "TX timeout", "tx timeout", "own address", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
-	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +
-		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |` +
-		`Did not receive response to NOPIN on CID: |ABORT_TASK: Found referenced |^\[ *\d+\](?: +-?\d+){5,9} +\S+$|` +
+	{regexp.MustCompile(`^\[ *\d+\](?: +-?\d+){5,9} +\S+$|` +
 		`[TR]x status -\d+$|` +
 		`swiotlb buffer is full|page allocation failure|Linux processing - Can't refill|` +
 		`probe (?:of \S+|with driver \S+) failed with error -\d|rtl_\w+_cond == \d|Switched to clocksource |` +
@@ -78,7 +76,7 @@ var looseLines = []looseLine{
 		`(?:requests|ops) are blocked > \d+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
-		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "connection", "not respond", "drbd", "libceph", "NOPIN", "ABORT_TASK", "[ ",
+		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",
 			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
@@ -230,7 +228,9 @@ var looseLines = []looseLine{
 		"dmesg", []string{"ath: phy", "flowset", "discontinuity", "debug", "PADO", "LCP terminated", "mwan3track", "EMSGSIZE", "huge packet"}},
 	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "S/N"}},
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
-	{facts.LostPeerForm, "dmesg", []string{"retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
+	{facts.SilentForm, "dmesg", facts.SilentWords},
+	{facts.ClusterForm, "dmesg", facts.SilentWords},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
@@ -279,6 +279,8 @@ var heading = regexp.MustCompile(`^#{1,6} +(?:[A-Za-z]|\[[A-Za-z-]+\])`)
 
 // wholeMessage is a title that is nothing but a message of the kernel, copied.
 var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:nf_|ip_)conntrack: table full, dropping packet\.?$|` +
+	`^#{1,6} +(?:\S+ )?(?:kernel: )?(?:[a-z]\w* [0-9a-f:.]+ )?(?:[a-z][\w.-]*: )?NETDEV WATCHDOG: .*transmit queue \d+ timed out(?: \d+ ms)?$|` +
+	`^#{1,6} +(?:neighbour: )?(?:arp|ndisc)_cache: neighbor table overflow!?$|` +
 	`^#{1,6} +(?:TCP: )?(?:request_sock_TCP: )?[Pp]ossible SYN flooding on port \S+ (?:Sending cookies|Dropping request)\.`)
 
 // looseForm is the form of a line, nil when it has none that is known.

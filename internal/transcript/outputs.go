@@ -345,7 +345,9 @@ func (o outputs) takeLoose(p passage) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
 		if l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
-			collect(loose, l.name, quoted(line, l), p.first+i)
+			if said := quoted(line, l); said != "" {
+				collect(loose, l.name, said, p.first+i)
+			}
 		}
 	}
 	for _, all := range []map[string]*scattered{blocks, loose} {
@@ -359,21 +361,33 @@ func (o outputs) takeLoose(p passage) {
 }
 
 // quoted is the passage of a sentence, in backticks or quotation marks, that has a form itself: the message without
-// the words around it; else the line.
+// the words around it; else the line. Nothing is left of one that only names a message, or says that there is none.
 func quoted(line string, l *looseLine) string {
 	const short = 120 // a line of a log, not a sentence
-	if len(line) < short {
-		return line
-	}
 	for _, mark := range []string{"`", `"`} {
-		for i, part := range strings.Split(line, mark) {
-			if i%2 == 1 && l.form.MatchString(part) {
-				return part
+		parts := strings.Split(line, mark)
+		named := false
+		for i := 1; i < len(parts); i += 2 {
+			switch {
+			case l.form == nil || !l.form.MatchString(parts[i]):
+			case denied.MatchString(parts[i-1]) || mark == "`" && isName(parts[i]):
+				named = true
+			case len(line) >= short:
+				return parts[i]
 			}
+		}
+		if named {
+			return ""
 		}
 	}
 	return line
 }
+
+// denied ends what stands before a message that somebody looked for in vain.
+var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor)\W*$`)
+
+// isName reports whether a passage in backticks is the name of a message and no message: `NETDEV WATCHDOG`.
+func isName(s string) bool { return len(strings.Fields(s)) < 3 && !strings.ContainsAny(s, ":=") }
 
 // takeCounters keeps the paragraphs of which no line has a known form, and that count losses all the same.
 func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {

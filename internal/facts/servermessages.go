@@ -1,0 +1,40 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// What logs say of file and block servers that did not answer: Linux's clients (fs/nfs, net/sunrpc, fs/smb/client,
+// drivers/scsi/libiscsi.c, net/ceph/osd_client.c, drivers/block/drbd, drivers/nvme/host/tcp.c, which unlike pci.c reconnects),
+// its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c). The first group is
+// the server, the session or the disk.
+const (
+	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding`
+	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
+	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
+		`(session\d+): session recovery timed out after`
+	SilentInitiator   = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
+	AbortedCommands   = `ABORT_TASK: Found referenced \S+ task_tag`
+	SilentSMB         = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded`
+	LostCephDaemon    = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
+	SlowHeartbeat     = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
+	NoHeartbeat       = `heartbeat_check: no reply from (\S+)`
+	SilentDRBD        = `(?:block |drbd )(\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`
+	LostNVMeTarget    = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
+	SilentGlusterFS   = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
+	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
+		`forming new configuration|Retransmit List: )`
+)
+
+// SilentForm is any of them.
+var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentInitiator, AbortedCommands, SilentSMB,
+	LostCephDaemon, SlowHeartbeat, NoHeartbeat, SilentDRBD, LostNVMeTarget, SilentGlusterFS}, "|"))
+
+// SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
+var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
+	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "[KNET", "[TOTEM"}
+
+// ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
+var ClusterForm = regexp.MustCompile(silentClusterHost)
