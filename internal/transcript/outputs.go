@@ -358,7 +358,7 @@ func (o outputs) takeLoose(p passage) {
 // the words around it; else the line.
 func quoted(line string, l *looseLine) string {
 	const short = 120 // a line of a log, not a sentence
-	if len(line) < short {
+	if len(line) < short || l.form == nil {
 		return line
 	}
 	for _, mark := range []string{"`", `"`} {
