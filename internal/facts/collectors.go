@@ -209,6 +209,8 @@ func linuxSlowCollectors() []collector {
 			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`, typed: `^(netperf|nuttcp)( .*)?$`},
 		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
 			area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
+		{part: "program log", op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log,
+			shown: "messages of any program that report a failure", files: `^program-log$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
 			shown: "`iw dev NAME link`, `station dump`, `survey dump`, `get power_save`, `iwconfig`, `iwinfo NAME assoclist`",
 			files: `^iw( .*)?$|^iwconfig( .*)?$|^iwinfo( .*)?$`},
@@ -397,6 +399,7 @@ func bsdLateCollectors() []collector {
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
 		{part: "counters of other tools", on: onBSDs(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
 			when: recorded, area: Totals},
+		{part: "program log", on: onBSDs(), op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log},
 		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
 			area: Connections, shown: "what `iperf3` printed at the sender"},
 	}
