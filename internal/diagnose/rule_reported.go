@@ -31,18 +31,21 @@ func reported() Rule {
 // already in a log of more than fewLines.
 const (
 	shortLog = 40
-	fewLines = 3
+	fewLines = 6
 )
 
-// mostReports bounds the findings from one log, mostPeers the addresses that are told apart.
+// mostReports bounds the findings from one log, the others what is told apart in it.
 const (
-	mostReports = 2
-	mostPeers   = 64
+	mostReports  = 2
+	mostPeers    = 64
+	mostPrograms = 256
 )
 
+// reportGroup is what a program reports of one kind.
 type reportGroup struct {
 	program string
 	failure facts.Failure
+	text    *reportText
 	lines   []facts.Source
 	n, loud int
 	lost    uint64
@@ -76,11 +79,19 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 	return out
 }
 
-// joined adds a report to the group of its program and failure.
+// joined adds a report to the group of its program and failure, or of its message where that is known.
 func joined(groups []*reportGroup, r facts.Report, at facts.Source) []*reportGroup {
-	i := slices.IndexFunc(groups, func(g *reportGroup) bool { return g.program == r.Program && g.failure == r.Failure })
+	text := reportTexts[r.Failure]
+	if i := slices.IndexFunc(knownReports, func(k knownReport) bool { return k.form.MatchString(at.Text) }); i >= 0 {
+		text = &knownReports[i].reportText
+		r.Program = cmp.Or(knownReports[i].subject, r.Program)
+	}
+	i := slices.IndexFunc(groups, func(g *reportGroup) bool { return g.program == r.Program && g.text == text })
 	if i < 0 {
-		i, groups = len(groups), append(groups, &reportGroup{program: r.Program, failure: r.Failure, peers: map[string]int{}})
+		if len(groups) >= mostPrograms {
+			return groups
+		}
+		i, groups = len(groups), append(groups, &reportGroup{program: r.Program, failure: r.Failure, text: text, peers: map[string]int{}})
 	}
 	g := groups[i]
 	if g.n++; !r.Quiet {
@@ -109,12 +120,11 @@ func (g *reportGroup) peer() (most string, only bool) {
 }
 
 func (g *reportGroup) finding() Finding {
-	said := reportTexts[g.failure]
-	summary, action := said.summary, said.do
+	summary, action := g.text.summary, g.text.do
 	if g.lost > 0 {
-		summary += fmt.Sprintf(", %d of them", g.lost)
+		summary += fmt.Sprintf(", %d lost", g.lost)
 	}
-	if peer, only := g.peer(); peer != "" && said.peer {
+	if peer, only := g.peer(); peer != "" && g.text.peer {
 		if only {
 			summary += ": " + peer
 		}
@@ -126,9 +136,15 @@ func (g *reportGroup) finding() Finding {
 		}
 	}
 	found := one(cmp.Or(g.program, "log"), g.lines, "%s (%s%s)", summary, counted(g.n, "message"), within(g.lines))
-	found[0].Because = said.because
+	found[0].Because = g.text.because
+	if g.failure == facts.Lost && g.lost >= warningCount || g.text != reportTexts[g.failure] && g.n >= often {
+		found = with(Warning, found)
+	}
 	return decisive(do(action, found))[0]
 }
+
+// often is how many times a known message has to come to be more than a hint.
+const often = 3
 
 // clockIn is the time of day, or the seconds since the start, of a line.
 var clockIn = regexp.MustCompile(`^(.*?)(?:\b(\d\d):(\d\d):(\d\d)\b|\[ *(\d{1,9})\.\d{3,9}\])`)
@@ -162,7 +178,26 @@ type reportText struct {
 	peer                 bool
 }
 
-var reportTexts = map[facts.Failure]reportText{
+// knownReport is a message of which more is known than its kind.
+type knownReport struct {
+	form    *regexp.Regexp
+	subject string
+	reportText
+}
+
+var knownReports = []knownReport{
+	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",
+		because: "Over TCP OpenVPN keeps few packets for a client whose connection is slower than what is sent to it, and drops the " +
+			"rest: the connections inside repeat what the one outside repeats as well.",
+		do: "let the tunnel use UDP (proto udp); where it must be TCP, lengthen the queue (tcp-queue-limit 256, bcast-buffers 1024), " +
+			"and with dev tap keep broadcasts out of it"}},
+	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream are missing",
+		because: "A stream over UDP is not sent again: what a full buffer, a radio or a queue loses is missing in the picture.",
+		do: "let the stream arrive by cable instead of Wi-Fi; switch IGMP snooping on at the bridge (OpenWrt: option igmp_snooping " +
+			"'1'), so that only the ports that asked get the stream; nstat -az UdpRcvbufErrors at the player shows a full buffer"}},
+}
+
+var reportTexts = map[facts.Failure]*reportText{
 	facts.DeviceFails: {summary: "a device or its firmware stopped responding or was reset",
 		because: "Until the device works again nothing passes through it, and what was in its queues is lost.",
 		do: "update its driver and firmware, check slot or USB port, cable, power supply and temperature, and test with its power saving " +
@@ -184,7 +219,7 @@ var reportTexts = map[facts.Failure]reportText{
 			"different length.",
 		do: "test over cable instead of Wi-Fi, compare the ping to the peer idle and under load (ping -c 100), shape a little below the " +
 			"line's rate where it rises, and enlarge the program's receive or jitter buffer", peer: true},
-	facts.Lost: {summary: "packets or messages were lost",
+	facts.Lost: {summary: "packets or messages were discarded or lost",
 		because: "They were discarded in front of or inside the program, or never arrived; over UDP nobody sends them again.",
 		do: "look for the queue that overflows in front of the program (ss -uamn, nstat -az UdpRcvbufErrors, ip -s link), then for loss on " +
 			"the path (mtr -rwbzc 100 PEER)"},
@@ -216,6 +251,10 @@ var reportTexts = map[facts.Failure]reportText{
 		because: "It is down or overloaded, a firewall drops the packets, or the path loses them.",
 		do:      "see whether the packets arrive at the other end (tcpdump there), how busy it is, and whether a firewall drops them",
 		peer:    true},
+	facts.Broken: {summary: "a connection broke off and is set up again",
+		because: "What was in flight is lost, and every new connection begins slowly.",
+		do: "compare the times with the log of the other end; look for an idle time-out of a firewall, NAT or load balancer between " +
+			"(regular intervals), a restart of the other end, and loss on the path (mtr -rwbzc 100 PEER)", peer: true},
 	facts.Slow: {summary: "something took longer than the program expects",
 		because: "The host is short of processor, memory or disk, or the peer takes its data too slowly.",
 		do: "watch processor, memory and disks while it happens (vmstat 1, iostat -x 1, cat /proc/pressure/*), then the path to the peer " +

@@ -27,7 +27,7 @@ const (
 
 // The times of day with which lines of logs begin, in brackets or not.
 const (
-	monthDay = `(?:[A-Z][a-z]{2},? )?(?:[A-Z][a-z]{2} +\d{1,2}|\d{1,2}[ -][A-Z][a-z]{2})(?:[ -]\d{4})?[ :]+`
+	monthDay = `(?:[A-Z][a-z]{2},? )?(?:[A-Za-z]{3} +\d{1,2}|\d{1,2}[ -][A-Za-z]{3})(?:[ -]\d{4})?[ :]+`
 	isoDay   = `\d{4}[-/.]\d\d[-/.]\d\d[T _-]?`
 	dayFirst = `\d{1,2}[/.-](?:\d{1,2}|[A-Z][a-z]{2})[/.-]\d{4}[: ,]+`
 	clock    = `\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: ?[AP]M\b)?(?: \d{4}\b)?(?:Z| ?[+-]\d\d:?\d\d\b| (?:UTC|GMT|CES?T)\b)?`
@@ -35,20 +35,24 @@ const (
 
 // The parts that stand before the message of a line, in any order.
 var (
-	stampPart = regexp.MustCompile(`^[\["'(]?(?:(?:` + monthDay + `|` + isoDay + `|` + dayFirst + `|\d{6} )?` + clock +
+	stampPart = regexp.MustCompile(`^[\["'(]?(?:(?:` + monthDay + `|` + isoDay + `|` + dayFirst + `|\d{6} |\d\d-\d\d )?` + clock +
 		`|\d{10}\.\d{3,9}\b)[\]"')]?[:|]?(?: |$)`)
+	boxedPart  = regexp.MustCompile(`^\[(?:([^\]]{0,40}))\b\d\d:\d\d:\d\d(?:[.,]\d+)?([^\]]{0,40})\]:? ?`) // with its level
+	loudBox    = regexp.MustCompile(`(?i:\b(?:error|err|warn\w*|fatal|severe|crit\w*)\b)|\b[EWFC]\b`)
+	quietBox   = regexp.MustCompile(`(?i:\b(?:info\w*|debug|trace|notice|verbose)\b)|\b[IDNTV]\b`)
 	kernelPart = regexp.MustCompile(`^\[ *\d{1,9}\.\d{3,9}\] ?`)
 	klogPart   = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.-]+:\d+\] ?`)
 	syslogPart = regexp.MustCompile(`^\S+ ([\w./-]+) (?:\d+|-) \S+ (?:-|\[[^\]]*\]) `) // RFC 5424, behind its time
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
+	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
-	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:]+\]:? `)
+	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
 	namedPart  = regexp.MustCompile(`^([A-Za-z][\w./@-]{1,40}): `)
-	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
-		`\(\d+\)) |\d{2,7} +\d{2,7} +|PID\d+ |[\w./-]+\.(?:go|c|cc|cpp|py|java|rs|rb|js|ts|lua):\d+\]?:? |[-|]+ )`)
+	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
+		`\(\d+\)) |\d{2,7} +\d{2,7} +|PID\d+ |[\w./-]+\.(?:go|c|cc|cpp|py|java|rs|rb|js|ts|lua):\d+\]?:?[ \t]|[-|]+ )`)
 	noProgram = regexp.MustCompile(`(?i)fail|error|time|lost|refused|reset|warn|^(?:read|write|dial|connect|accept|send\w*|recv\w*|get|post|close|note)$`) // no name of a program
 )
 
@@ -96,8 +100,21 @@ func (l *logLine) strip() bool {
 		}
 		return true
 	}
-	if m := levelPart.FindStringSubmatchIndex(l.text); m != nil && l.isLevel(l.text[:m[1]]) {
+	if m := boxedPart.FindStringSubmatchIndex(l.text); m != nil {
+		beside := l.text[m[2]:m[3]] + " " + l.text[m[4]:m[5]]
+		if loud := loudBox.MatchString(beside); l.level == noLevel && (loud || quietBox.MatchString(beside)) {
+			l.level = levelOf(loud)
+		}
+		l.stamped = true
+		return cut(m[1])
+	}
+	if m := levelPart.FindStringSubmatchIndex(l.text); m != nil && l.isLevel(l.text, m[1]) {
 		l.stamped, l.level = true, levelOf(m[2] >= 0)
+		return cut(m[1])
+	}
+	if m := namedLevel.FindStringSubmatchIndex(l.text); m != nil && l.level == noLevel {
+		l.name(l.text[m[2]:m[3]])
+		l.stamped, l.level = true, levelOf(m[4] >= 0)
 		return cut(m[1])
 	}
 	if m := letterPart.FindStringSubmatchIndex(l.text); m != nil && l.stamped && l.level == noLevel {
@@ -118,8 +135,10 @@ func (l *logLine) strip() bool {
 }
 
 // isLevel reports whether a word at the begin of a line is a level: behind a time, marked as one, or in capitals.
-func (l *logLine) isLevel(word string) bool {
-	return l.level == noLevel && (l.stamped || strings.HasSuffix(word, ":") || strings.ContainsAny(word, "[<=.|") || strings.ToUpper(word) == word)
+func (l *logLine) isLevel(text string, end int) bool {
+	word := text[:end]
+	return l.level == noLevel && (strings.HasPrefix(text[end:], "\t") || l.stamped || strings.HasSuffix(word, ":") || strings.ContainsAny(word, "[<=.|") ||
+		strings.ToUpper(word) == word)
 }
 
 // name keeps the name of the program, the first one that is given.

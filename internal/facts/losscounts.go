@@ -10,6 +10,7 @@ import (
 // LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the
 // counter of packets that stands beside it.
 type LossCount struct {
+	// Where Of is empty, Beside is what the counter stood at before, or 0.
 	// Scope is the port, the queue or the interface that it is of, where the tool heads its counters so.
 	Scope  string `json:"scope,omitempty"`
 	Name   string `json:"name"`
@@ -37,6 +38,9 @@ const OtherCounters = "other-counters"
 // errors, which are not always losses.
 const (
 	leastLost      = 100
+	mostGrowing    = 256 // counters that are compared with later ones
+	leastMany      = 20
+	manyLost       = 0.005 // a share for which leastMany are enough
 	leastLostShare = 1e-6
 	leastErrors    = 0.01
 	allLost        = 1000
@@ -47,7 +51,7 @@ const (
 var (
 	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d{1,3}(?: \d{3})+|\d[\d',]*)(?:[^\w.%:/]|$)`)
 	countBoxed = regexp.MustCompile(`\[[# ]*([A-Za-z][\w -]*): (\d[\d',]*)\]`)
-	countSaid  = regexp.MustCompile(`(?:^\s*|\[)(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
+	countSaid  = regexp.MustCompile(`(?:^\s*|\[|\(|, )(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
 	countSlash = regexp.MustCompile(`[/:,] ?(\d[\d',]*) ((?:pkts?|packets) [a-z]+)`)
 	countRow   = regexp.MustCompile(`^[\s|]*([A-Za-z][\w.-]*(?: [\w.-]+){0,3})(?:\s*\|[^|]*)?(?:\s*\||\s)\s*` +
 		`(\d[\d',]*)\s*\|?\s*$`)
@@ -251,12 +255,18 @@ func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 // own, and those that stood lower in it or before it.
 func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 	for i, c := range all {
-		if lossWords.MatchString(c.words) && (grown(all[:i], c) || grown(before, c)) {
-			lost, totals = append(lost, c), append(totals, namedCount{line: c.line})
-			continue
+		if may := lossCounters(all[i : i+1]); len(may) > 0 {
+			was, ok := grown(before, c)
+			if len(before) < mostGrowing {
+				before = append(before, c)
+			}
+			if ok {
+				lost, totals = append(lost, c), append(totals, namedCount{value: was, line: c.line})
+				continue
+			}
 		}
 		isLoss, isError := lossWords.MatchString(c.words), errorWords.MatchString(c.words)
-		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
+		if c.value < leastMany || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
 		best, like := namedCount{}, -1 // a counter of packets that stands at 0 is one as well: all were lost
@@ -278,7 +288,7 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		}
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
-		few := c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
+		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
 		if like < 0 || few || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}
@@ -287,11 +297,15 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 	return lost, totals
 }
 
-// grown reports whether a counter stood lower before: what it counts goes on, whatever it is to be compared with.
-func grown(before []namedCount, c namedCount) bool {
-	return len(lossCounters([]namedCount{c})) > 0 && slices.ContainsFunc(before, func(b namedCount) bool {
+// grown is what a counter of losses stood at before, where that was less: it goes on, whatever it is to be compared with.
+func grown(before []namedCount, c namedCount) (was uint64, ok bool) {
+	at := slices.IndexFunc(before, func(b namedCount) bool {
 		return b.name == c.name && b.scope == c.scope && b.value >= leastLost && b.value < c.value
 	})
+	if at < 0 {
+		return 0, false
+	}
+	return before[at].value, true
 }
 
 // noGrowth are words of what is no counter.
@@ -368,8 +382,8 @@ func (f *Facts) readLossCounts(t text) error {
 			end++
 		}
 		counts := countsOf(all[first:end])
-		lost, totals := lossesOf(before, counts)
-		if len(before) < rowLimit {
+		lost, totals := lossesOf(slices.Clip(before), counts)
+		if len(before) < mostGrowing {
 			before = append(before, lossCounters(counts)...)
 		}
 		for i, c := range lost {

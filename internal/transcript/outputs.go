@@ -20,7 +20,8 @@ type outputs struct {
 	rounds *[]round
 	now    *moment
 	lead   *string       // the sentence before the section that is taken
-	shown  *bool         // it is the output of a command, or stands between fences
+	fenced *bool         // it stands between fences
+	typed  *bool         // it is the output of a command
 	over   *facts.Unread // what came after roundLimit rounds of one output
 }
 
@@ -38,7 +39,7 @@ type round struct {
 const roundLimit = 60
 
 func newOutputs() outputs {
-	o := outputs{rounds: &[]round{}, now: &moment{}, lead: new(string), shown: new(bool), over: &facts.Unread{}}
+	o := outputs{rounds: &[]round{}, now: &moment{}, lead: new(string), fenced: new(bool), typed: new(bool), over: &facts.Unread{}}
 	first := o.round(0)
 	o.texts, o.places = first.texts, first.places
 	return o
@@ -199,7 +200,7 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 
 func (o outputs) take(part section) {
 	o.now.read(part)
-	*o.lead, *o.shown = part.lead, part.fenced || part.command != ""
+	*o.lead, *o.fenced, *o.typed = part.lead, part.fenced, part.command != ""
 	if changesQueue.MatchString(part.command) {
 		if strings.Contains(part.command, " netem ") { // it says what tc would show
 			o.add("tc -s qdisc show", part.command, part.command, []int{part.first - 1})
@@ -425,35 +426,54 @@ func (o outputs) takeReports(p passage, taken map[int]bool) {
 	const longest = 400
 	shapes := map[string]int{}
 	var reports []int
-	for i, line := range p.lines {
-		if _, ok := facts.UnstampedReport(line); ok && len(line) <= longest && !taken[p.first+i] && !heading.MatchString(line) {
+	for i, line := range p.lines[:min(len(p.lines), logLines)] {
+		if len(line) > longest || taken[p.first+i] || strings.TrimSpace(line) == "" || heading.MatchString(line) {
+			continue
+		}
+		if _, ok := facts.UnstampedReport(line); ok {
 			reports = append(reports, i)
 			shapes[standing.ReplaceAllString(line, "$1#")]++
 		}
 	}
+	first := len(p.lines) // of a command's output the end is not known: what follows its first paragraph may be the post
+	if at := paragraphs(p); len(at) > 0 {
+		first = at[0].first - p.first + len(at[0].lines)
+	}
 	for _, i := range reports {
 		line, before, next := p.lines[i], "", ""
-		if i > 0 {
-			before = strings.TrimSpace(p.lines[i-1])
+		for j := i - 1; j >= max(i-2, 0) && before == ""; j-- { // perhaps above an empty line
+			before = strings.TrimSpace(p.lines[j])
 		}
 		if i+1 < len(p.lines) {
 			next = strings.TrimSpace(p.lines[i+1])
 		}
-		announced := strings.HasSuffix(before, ":") && message.MatchString(line) && !continues.MatchString(next)
+		announced := (strings.HasSuffix(before, ":") || quotedLine.MatchString(line)) && message.MatchString(line) && !continues.MatchString(next)
 		again := shapes[standing.ReplaceAllString(line, "$1#")] >= often
-		if *o.shown || (announced || again || facts.IsLogLine(before)) && !spoken.MatchString(line) {
+		if len(line) > proseLength && !strings.ContainsAny(line, "0123456789:=[]") &&
+			(continues.MatchString(line) || continues.MatchString(next)) {
+			continue // a line of a sentence that is longer than it
+		}
+		shown := *o.fenced || *o.typed && i < first
+		if shown || (announced || again || i > 0 && facts.IsLogLine(p.lines[i-1])) && !spoken.MatchString(line) {
 			o.add(facts.Reports, "", line, []int{p.first + i})
 		}
 	}
 }
 
-// often is how many times a line stands in a text that a program wrote.
-const often = 3
+// often is how many times a line stands in a text that a program wrote; a line of prose that is continued on the next is
+// longer than proseLength.
+const (
+	often       = 3
+	proseLength = 45
+)
+
+// quotedLine is nothing but a message in quotation marks.
+var quotedLine = regexp.MustCompile("^\\s*[\"'`].{20,}[\"'`]\\.?\\s*$")
 
 // message begins as messages do, continues as the next line of a sentence does.
 var (
-	message   = regexp.MustCompile(`^\s*(?:[A-Z0-9\[(<]|[\w.-]+: )`)
-	continues = regexp.MustCompile(`^[a-z]+ `)
+	message   = regexp.MustCompile("^\\s*(?:> ?)?[\"'`]?(?:[A-Z0-9\\[(<]|[\\w.-]+: )")
+	continues = regexp.MustCompile(`^ *[a-z]+,? `)
 )
 
 // spoken tells a sentence of a post from a message.
