@@ -344,6 +344,17 @@ func (c *Catalog) Nearest(system System, name string, n int, further ...string) 
 	return out
 }
 
+// Ending returns up to n names of a system (of all systems when empty) whose last part is word but for one slip: users
+// name settings by it.
+func (c *Catalog) Ending(system System, word string, n int) (found []string) {
+	for _, name := range c.Names(system) {
+		if last := name[strings.LastIndexByte(name, '.')+1:]; len(found) < n && spelling.Slip(strings.ToLower(word), last) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
 // fill puts the parts of a name into the places of the stars of a pattern that has
 // as many parts.
 func fill(pattern string, parts []string) string {

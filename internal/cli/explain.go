@@ -139,6 +139,9 @@ func notFound(c *catalog.Catalog, system catalog.System, name string, search []s
 	spelt := lint.Spellings(name)
 	last := spelt[len(spelt)-1]
 	near := c.Nearest(system, last, 3, otherNames()...)
+	if len(near) == 0 {
+		near = c.Ending(system, last, 3)
+	}
 	switch found := len(c.Search(system, last)); {
 	case len(near) > 0:
 		text += "; did you mean " + strings.Join(near, ", ") + "?"

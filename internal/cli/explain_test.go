@@ -14,6 +14,8 @@ func TestNotFound(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, want string }{
 		{"net.ipv4.tcp_rmen", "did you mean net.ipv4.tcp_rmem,"},
+		{"tcp_rmen", "did you mean net.ipv4.tcp_rmem"},
+		{"recbuf_max", "did you mean net.inet.tcp.recvbuf_max"},
 		{"bellow-default", "did you mean below-default?"},
 		{"bufferbloatt", "did you mean bufferbloat?"},
 		{"bbr", "settings have the word: --search bbr"},

@@ -385,8 +385,7 @@ func recorded(name string) bool {
 // capture.
 func collectPosted(name string, noCapture error, load loadPosts) ([]*facts.Facts, error) {
 	posted, err := load(name)
-	switch hidden := strings.HasSuffix(name, "gz"); {
-	case noCapture != nil && (errors.Is(err, transcript.ErrNotText) || errors.Is(err, transcript.ErrNoOutputs) && hidden):
+	if noCapture != nil && errors.Is(err, transcript.ErrNotText) {
 		return nil, usage(noCapture)
 	}
 	return postedFacts(name, posted, err)

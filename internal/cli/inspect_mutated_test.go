@@ -88,6 +88,7 @@ func wrapped(line string) string {
 var instead = map[string][]string{"aspm-loss": {"ring-drops"}, "ring-below-maximum": {"ring-drops", "receive-dropped"},
 	"pcie-too-narrow": {"pcie-below-capability"}, "lro-on-router": {"setting-harmful"},
 	"listen-overflow": {"syn-queue-overflow"}, "half-duplex": {"duplex-mismatch", "slow-link"},
+	"duplex-mismatch":           {"slow-link", "link-errors"},
 	"flow-control-mixed-speeds": {"slow-link"},
 	"link-errors":               {"counted-losses"},
 	"cpu-saturated":             {"core-saturated"}, // one processor alone is shown

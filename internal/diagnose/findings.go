@@ -248,11 +248,12 @@ func addressed(f *facts.Facts) (cards int) {
 // is one all the same: a distribution made for it, or two cards beside the
 // packet filter's own interfaces.
 func firewall(f *facts.Facts) (facts.Source, bool) {
-	if _, known := f.Integer("net.inet.ip.forwarding"); known || f.System != "freebsd" {
+	forwarding, known := f.Integer("net.inet.ip.forwarding")
+	if f.System != "freebsd" || known && forwarding == 0 {
 		return facts.Source{}, false
 	}
-	if f.DistributionSource.Text != "" {
-		return f.DistributionSource, true
+	if known || f.DistributionSource.Text != "" {
+		return f.DistributionSource, f.DistributionSource.Text != ""
 	}
 	filter := facts.Source{}
 	for i := range f.NICs {

@@ -26,12 +26,17 @@ func conntrackDrops() Rule {
 			out := with(s, one("conntrack", sources(found), "packets dropped: %s", conntrackLost(in.Facts)))
 			now, known := in.Facts.Integer("net.netfilter.nf_conntrack_count")
 			most, limited := in.Facts.Integer("net.netfilter.nf_conntrack_max")
-			raced := total(in.Facts, "nf_conntrack.insert_failed")
-			if known && limited && float64(now) < 0.8*float64(most) && 2*raced >= total(in.Facts, "nf_conntrack.drop") {
-				out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
-				out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
-				return do("packets of one connection raced for its entry, or two connections for one port of the NAT: give NAT "+
-					"all ports at random (--random-fully), let a local cache answer DNS, or use TCP for it", out)
+			room := known && limited && float64(now) < 0.8*float64(most)
+			raced, dropped := total(in.Facts, "nf_conntrack.insert_failed"), total(in.Facts, "nf_conntrack.drop")
+			if room && 2*raced >= dropped || raced > 0 && raced == dropped && total(in.Facts, "nf_conntrack.early_drop") == 0 {
+				out[0].Because = "Two packets of one connection, such as a resolver's A and AAAA questions from one port, or two " +
+					"connections for one port of the NAT, raced for the same entry: the later packet is dropped, and DNS waits 5 s."
+				if room {
+					out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
+					out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
+				}
+				return do("let NAT choose ports at random (--random-fully), let a cache on the host answer DNS (in Kubernetes NodeLocal "+
+					"DNSCache) or ask it by TCP (options use-vc, single-request-reopen in resolv.conf)", out)
 			}
 			out[0].Fix = []Fix{{Setting: "net.netfilter.nf_conntrack_max"}}
 			return out

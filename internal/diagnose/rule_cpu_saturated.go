@@ -36,7 +36,8 @@ func cpuSaturated() Rule {
 			packets := interrupt/all >= 0.4 ||
 				in.Facts.System != "linux" && interrupt/all >= 0.2 && (interrupt+system)/all >= 0.8
 			// vmstat counts interrupts as the kernel's time; with a disk or a program other columns would be above zero.
-			if p := in.Facts.AllProcessors; p != nil && p.Source.From == "vmstat" && p.Sampled && in.Facts.System != "linux" {
+			if p := in.Facts.AllProcessors; p != nil && p.Sampled && in.Facts.System != "linux" &&
+				(p.Source.From == "vmstat" || p.Source.From == "systat -vm") {
 				packets = system/all >= 0.95
 			}
 			if n == 0 || idle/all > 0.2 || !packets {

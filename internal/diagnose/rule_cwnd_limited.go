@@ -23,11 +23,11 @@ func cwndLimited() Rule {
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
 				busy, timed := v["busy"] // not printed before iproute2 4.10
-				if timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 ||
+				if !dying(fl) && (timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 ||
 					v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
 					v["retrans_total"] < 5 || loopback(&fl) ||
 					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") ||
-					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
+					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v)) {
 					continue
 				}
 				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh",
@@ -37,13 +37,35 @@ func cwndLimited() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return lossyTransfers(in.Facts)
+				return slices.Concat(lossyTransfers(in.Facts), uncountedLosses(in.Facts))
 			}
 			return lossLimited(in, worst, sample(evidence))
 		},
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// uncountedLosses finds a connection that sent much again, where an ss before iproute2 4.10 does not count what was sent.
+func uncountedLosses(f *facts.Facts) []Finding {
+	const many = 1000
+	for _, fl := range f.Flows {
+		v := fl.Values
+		if _, counts := v["segs_out"]; !counts && v["retrans_total"] >= many && v["ssthresh"] > 0 && 2*v["unacked"] >= v["cwnd"] &&
+			!loopback(&fl) {
+			return decisive(do(findLoss, one(fl.Peer, []facts.Source{flowLine(f, fl, "rtt", "mss", "cwnd", "ssthresh", "retrans")},
+				"%.0f segments were sent again to it; a window of %g segments over %g ms is %s", v["retrans_total"], v["cwnd"],
+				v["rtt"], rate(v["cwnd"]*v["mss"]*8000/max(v["rtt"], 1e-3)))))
+		}
+	}
+	return nil
+}
+
+// dying reports whether a connection loses so much that it waits for its timer again and again.
+func dying(fl facts.Flow) bool {
+	v := fl.Values
+	return v["segs_out"] >= 50 && v["retrans_total"] >= 10 && v["retrans_total"] >= 0.1*v["segs_out"] &&
+		(v["backoff"] > 0 || v["lost"] > 0) && !loopback(&fl)
 }
 
 // growsBack reports whether a window that losses once made small is growing on

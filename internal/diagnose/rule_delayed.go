@@ -45,6 +45,14 @@ func delayed(least, mean, longest float64) bool {
 	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
 }
 
+// tooFew reports whether there are too few answers: five tell where most of them are late by a second and more.
+func tooFew(p facts.Ping) bool {
+	if later, shown := p.Later(p.Min + 1); shown >= enoughPings/2 && 2*later > shown {
+		return false
+	}
+	return max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2
+}
+
 // fewDelayed reports whether the mean is that of single answers: the first behind a loss waits for the address of its
 // neighbour, and one of a thousand tells nothing.
 func fewDelayed(p facts.Ping) bool {
@@ -75,7 +83,7 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || fewDelayed(p) || behindOutages(p) ||
+		if tooFew(p) || fewDelayed(p) || behindOutages(p) ||
 			!delayed(p.Min, withoutLongest(p), p.Max) {
 			continue
 		}

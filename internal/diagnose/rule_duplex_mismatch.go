@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // duplexMismatch finds the traces of a link whose ends do not agree on duplex.
@@ -43,11 +45,10 @@ func duplexMismatch() Rule {
 							"%s: %s: there are no collisions on a link that is full duplex at both ends", name, happened(c)))...)
 					continue
 				}
-				fixed := n.Shown["autonegotiation"]
+				fixed, isFixed := fixedCopper(n, in.Facts.System)
 				name, c = largest(nicCounters(n, "rx_crc_errors", "rx_frame_errors", "rx_align_errors", "align_errors",
-					"rx_length_errors"))
-				if !strings.HasSuffix(fixed.Text, "off") || n.Duplex != "full" || n.Media != "Twisted Pair" ||
-					graded(c, received(n), Warning) != Warning {
+					"rx_length_errors", "netstat.Ierrs", "netstat.Ifail"))
+				if s := graded(c, received(n), Critical); !isFixed || n.Duplex != "full" || s != Warning && s != Critical {
 					continue
 				}
 				out = append(out, do("switch negotiation on at both ends of the link",
@@ -59,6 +60,17 @@ func duplexMismatch() Rule {
 		Fires: duplexExample("off"),
 		Quiet: duplexExample("on"),
 	}
+}
+
+// fixedCopper reports whether a link over twisted pair was set to a mode instead of negotiating it, with the line that says
+// so. A gigabit link always negotiates.
+func fixedCopper(n *facts.NIC, on system.System) (facts.Source, bool) {
+	if on == system.Linux {
+		src := n.Shown["autonegotiation"]
+		return src, strings.HasSuffix(src.Text, "off") && n.Media == "Twisted Pair"
+	}
+	src := n.Shown["duplex"]
+	return src, strings.Contains(src.Text, "baseT") && !strings.Contains(src.Text, "autoselect") && n.Speed > 0 && n.Speed < units.Gbit
 }
 
 // unknownDuplex finds collisions of a link of which nothing says its duplex: they are counted at half duplex alone.

@@ -24,15 +24,33 @@ func emulatedCard() Rule {
 				n := &in.Facts.NICs[i]
 				down := !n.Up && !n.StateUnknown && n.MTU > 0
 				if !down && (virtual || virtualAddress.MatchString(n.MAC)) && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
-					out = append(out, do("give the virtual machine a paravirtual card",
-						one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
+					out = append(out, do(paravirtual, one(n.Name, []facts.Source{n.Shown["driver"]},
+						"%s drives it in a virtual machine", n.Driver))...)
 				}
+			}
+			if out == nil {
+				return imitatedOnBus(in.Facts)
 			}
 			return out
 		},
 		Fires: emulatedExample("e1000"),
 		Quiet: emulatedExample("virtio_net"),
 	}
+}
+
+// paravirtual is what to do about an emulated card.
+const paravirtual = "give the virtual machine a paravirtual card (virtio; VMware: vmxnet3)"
+
+// imitatedOnBus finds, in the list of devices, a card for PCI slots on the root bus, where only hypervisors put one: on
+// boards such cards are behind a bridge.
+func imitatedOnBus(f *facts.Facts) []Finding {
+	for i, line := range f.Lines("lspci -vv") {
+		if m := oldCardOnRoot.FindStringSubmatch(line); m != nil {
+			return do(paravirtual, one(m[1], []facts.Source{f.Line("lspci -vv", i+1)},
+				"the card is a hypervisor's imitation of an old one (%s)", m[2]))
+		}
+	}
+	return nil
 }
 
 // emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate.
@@ -46,7 +64,7 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 		return nil
 	}
 	card := imitatedCard.FindStringSubmatch(lines[0].Text)
-	return do("give the virtual machine a paravirtual card (virtio: vtnet, vio; VMware: vmxnet3)",
+	return do(paravirtual,
 		one(card[1], lines, "it is an imitation of an old card (%s) in a virtual machine", card[2]))
 }
 
@@ -62,6 +80,9 @@ var (
 		`Microsoft Corporation Virtual)|Subsystem: .*(?:QEMU|VMware|VirtualBox)`)
 	// virtualAddress is an Ethernet address that QEMU's tools, VMware, VirtualBox, Xen or Hyper-V give.
 	virtualAddress = regexp.MustCompile(`(?i)^(?:52:54:00|00:0c:29|00:50:56|00:05:69|08:00:27|00:16:3e|00:15:5d):`)
+	// oldCardOnRoot is lspci's line of such a card: QEMU's e1000, rtl8139, ne2k_pci and pcnet, VirtualBox' 82545EM and PCnet.
+	oldCardOnRoot = regexp.MustCompile(`^(?:0000:)?(00:[0-9a-f]{2}\.[0-7]) (?:Ethernet|Network) controller: .*` +
+		`(8254[05]EM|RTL-8100/8101L/8139|RTL-?8139|RTL-8029|79[Cc]970)`)
 	// imitatedCard is an old card that a hypervisor imitates.
 	imitatedCard = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|` +
 		`8139C\+|Am79C97\d|PCnet)`)

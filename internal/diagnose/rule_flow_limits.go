@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -30,8 +31,8 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
-		Needs: []string{"flows|handshakes"}, Severity: Warning,
+		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
 			"neither buffers nor the network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
@@ -58,12 +59,27 @@ func closedWindows(f *facts.Facts) []Finding {
 		}
 	}
 	if len(evidence) == 0 {
+		if found := persisting(f); found != nil {
+			return found
+		}
 		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
 		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
 			"s: its window is closed",
 			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
+}
+
+// persisting finds the connections of FreeBSD's netstat -x whose persist timer runs while data waits: it does so for a
+// closed window alone (tcp_timer.c, tcp_output.c).
+func persisting(f *facts.Facts) []Finding {
+	for _, fl := range f.Flows {
+		if fl.Values["persist"] > 0 && fl.SendQ > 0 && !loopback(&fl) {
+			return do("find out why the program on "+fl.Peer+" does not read", one(fl.Peer, []facts.Source{fl.Source},
+				"%s wait for %s, and the persist timer runs: its window is closed", units.Bytes(fl.SendQ), fl.Peer))
+		}
+	}
+	return nil
 }
 
 // zeroWindows finds ends that say, in a text of packets, that they have no room.
@@ -75,11 +91,24 @@ func zeroWindows(f *facts.Facts) []Finding {
 		}
 	}
 	if worst.Closed < 2 {
-		return nil
+		return shrunkWindows(f)
 	}
 	return do("find out why the program on "+worst.From+" does not read", one(worst.From, []facts.Source{worst.ClosedLine},
 		"it told %s %d times that its window is closed", worst.To, worst.Closed))
 }
+
+// shrunkWindows finds peers that closed their window over data in flight (tcp_retransmit_timer of Linux).
+func shrunkWindows(f *facts.Facts) []Finding {
+	lines, n := matching(f, shrunkWindow)
+	if n == 0 {
+		return nil
+	}
+	peer := firstGroup(shrunkWindow, lines[0].Text)
+	return decisive(with(Info, do("find out why the program on "+peer+" does not read", one(peer, lines,
+		"it closed its window over data in flight, in %s", counted(n, "message")))))
+}
+
+var shrunkWindow = regexp.MustCompile(`Peer (\S+?)/\d+ unexpectedly shrunk window`)
 
 // sendLimited finds connections that wait for this host's send buffer.
 func sendLimited() Rule {

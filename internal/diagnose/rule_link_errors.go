@@ -17,8 +17,8 @@ func linkErrors() Rule {
 				n := &in.Facts.NICs[i]
 				name, c := largest(nicMatching(n, damagedFrame))
 				if c.Value == 0 {
-					if n.Duplex == "half" || !physical(n) {
-						continue
+					if _, fixed := fixedCopper(n, in.Facts.System); n.Duplex == "half" || fixed || !physical(n) {
+						continue // half-duplex or duplex-mismatch says it
 					}
 					name, c = largest(nicCounters(n, "link.rx_errors", "netstat.Ierrs", "netstat.Ifail"))
 					// Errors may also be packets for which there was no room.

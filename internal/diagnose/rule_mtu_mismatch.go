@@ -105,9 +105,9 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into "+
+	found := decisive(with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into "+
 		"a tunnel", one(first.Name, append(sample(evidence), out.Source),
-		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU)))
+		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU))))
 	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what " +
 		"comes back is announced too large as well."
 	return found

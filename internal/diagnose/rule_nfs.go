@@ -55,12 +55,13 @@ func overUDP(m facts.NFSMount) bool { return m.Options["proto"] == "udp" || m.Op
 const (
 	shortTimeout = 100
 	smallRequest = 32768
+	tinyRequest  = 16384
 )
 
 // nfsMountOptions finds mounts whose options cost throughput.
 func nfsMountOptions() Rule {
 	return Rule{
-		ID: "nfs-mount-options", Title: "An NFS mount has options that slow it down", Systems: onLinux(), Needs: []string{"nfs"},
+		ID: "nfs-mount-options", Title: "An NFS mount has options that slow it down", Needs: []string{"nfs"},
 		Severity: Warning,
 		Because: "nfs(5): over TCP the timeout is 60 s, since TCP itself repairs losses; the sizes " +
 			"are agreed with the server.",
@@ -94,9 +95,13 @@ func slowMount(m facts.NFSMount) []Finding {
 	case m.Options["sync"] != "":
 		found = with(Info, do("mount it without sync where a crash may cost the last writes",
 			one(m.From, nil, "it is mounted with sync: each write waits for the server's disk")))
-	case smallSize(m, "rsize") || smallSize(m, "wsize"):
+	case smallerThan(m, smallRequest):
 		found = with(Info, do("mount it without rsize and wsize: the largest sizes of both ends are used then",
 			one(m.From, nil, "requests carry at most %s bytes read, %s written", m.Options["rsize"], m.Options["wsize"])))
+		found[0].Because = "Each request costs a round trip to the server, and processor time at both ends, however little it carries."
+		if smallerThan(m, tinyRequest) {
+			found = with(Warning, found)
+		}
 	default:
 		return nil
 	}
@@ -104,9 +109,12 @@ func slowMount(m facts.NFSMount) []Finding {
 	return found
 }
 
-func smallSize(m facts.NFSMount, option string) bool {
-	v, err := strconv.Atoi(m.Options[option])
-	return err == nil && v > 0 && v < smallRequest
+// smallerThan reports whether requests to read or to write carry fewer bytes.
+func smallerThan(m facts.NFSMount, size int) bool {
+	return slices.ContainsFunc([]string{"rsize", "wsize"}, func(option string) bool {
+		v, err := strconv.Atoi(m.Options[option])
+		return err == nil && v > 0 && v < size
+	})
 }
 
 // serverSilent finds file and block servers that did not answer.

@@ -28,7 +28,7 @@ func offloadsOff() Rule {
 					if f, ok := n.Features[name]; ok && !f.On && !f.Fixed {
 						names = append(names, name)
 						evidence = append(evidence, f.Source)
-						fix = append(fix, Fix{Setting: "ethtool:features/" + name})
+						fix = append(fix, Fix{Setting: "ethtool:features/" + name, Value: "on"})
 					}
 				}
 				if len(names) > 0 {

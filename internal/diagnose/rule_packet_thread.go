@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -22,7 +23,7 @@ func packetThread() Rule {
 				return nil // it names them all
 			}
 			for _, t := range in.Facts.Threads {
-				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
+				if t.Share = ofOneCore(in.Facts, t); t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue
 				}
 				if tunnelProgram.MatchString(t.Name) {
@@ -54,6 +55,21 @@ func packetThread() Rule {
 		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n  "+
 			"  0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
 	}
+}
+
+// ofOneCore is a thread's share of one processor. Busybox counts that of all, of which the numbers of ksoftirqd tell at
+// least how many there are.
+func ofOneCore(f *facts.Facts, t facts.Thread) float64 {
+	if !t.OfAll {
+		return t.Share
+	}
+	cores := max(f.Cores, 1)
+	for _, other := range f.Threads {
+		if id, err := strconv.Atoi(strings.TrimPrefix(other.Name, "ksoftirqd/")); err == nil && id < 1024 {
+			cores = max(cores, id+1)
+		}
+	}
+	return min(float64(cores)*t.Share, 1)
 }
 
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.

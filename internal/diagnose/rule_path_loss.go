@@ -111,6 +111,9 @@ func unanswered(f *facts.Facts) []Finding {
 		if p.Sent < least || p.Answered > 0 {
 			continue
 		}
+		if _, smaller := smallerAnswered(f, p); smaller {
+			continue // path-mtu says it
+		}
 		found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "none of %d pings was answered",
 			p.Sent)
 		found[0].Because = "The peer is down or gone, a filter drops pings (then other traffic may pass), or there is no way to it " +

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -53,8 +54,13 @@ func ports() Rule {
 // refusedPorts finds what programs say when a connection out found no free local port. The same error of bind(), or
 // towards ::1 where IPv6 is off, means an address that the host does not have.
 func refusedPorts(f *facts.Facts) []Finding {
+	const many = 10000 // a third of Linux' default range
+	waiting := f.Counters["sockstat.TCP.tw"]
 	lines, n := logLines(f, func(line string) bool {
 		lower := strings.ToLower(line)
+		if waiting.Value >= many && strings.Contains(lower, "assign requested address") {
+			return true
+		}
 		return noPort.MatchString(lower) && !strings.Contains(lower, "bind() to") && !strings.Contains(lower, "[::1]") ||
 			noPortBound.MatchString(lower)
 	})
@@ -62,6 +68,10 @@ func refusedPorts(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := one("tcp", lines, "a program found no free local port for a connection out (%s)", counted(n, "message"))
+	if waiting.Value >= many {
+		found[0].Summary += fmt.Sprintf("; %d connections are in TIME_WAIT", waiting.Value)
+		found[0].Evidence = append(found[0].Evidence, waiting.Source)
+	}
 	found[0].Fix = portFixes(f.System)
 	found[0].Confirm = "ss -s (netstat -an) shows about as many connections in TIME_WAIT to one peer " +
 		"as there are local ports."

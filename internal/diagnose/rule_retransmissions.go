@@ -46,8 +46,9 @@ func retransmissions() Rule {
 			if share >= 0.01 {
 				s = Warning
 			}
-			return with(s, one("tcp", []facts.Source{again.Source, sent.Source},
-				"%.2g%% of segments were retransmitted %s", 100*share, when))
+			return do("see which peers lose, then where: error counters of this host's link first, then mtr -rwc 200 to one of the "+
+				"peers", with(s, one("tcp", []facts.Source{again.Source, sent.Source},
+				"%.2g%% of segments were retransmitted %s", 100*share, when)))
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
 			"Tcp: OutSegs RetransSegs\nTcp: 1000000 21000\n"),

@@ -53,16 +53,20 @@ func judged(in Input, code string) (out []Finding) {
 		if v == nil {
 			continue
 		}
-		if i, again := byReason[v.because]; again && out[i].Subject == base {
+		if i, again := byReason[v.because]; again && (out[i].Subject == base || iface != "") {
 			out[i].Evidence = append(out[i].Evidence, s.Source)
 			continue
 		}
 		byReason[v.because] = len(out)
-		found := with(v.severity, one(base, []facts.Source{s.Source}, "%s = %s%s", name, s.Value, v.where))
+		subject, shown := base, name
+		if _, option, ok := strings.Cut(base, "/"); ok && iface != "" && !strings.HasPrefix(name, "/") {
+			subject, shown = iface, option
+		}
+		found := with(v.severity, one(subject, []facts.Source{s.Source}, "%s = %s%s", shown, s.Value, v.where))
 		found[0].Because = v.because
 		found[0].Fix = []Fix{{Setting: base, Interface: iface, Value: v.normal}}
 		if v.normal == "" && !strings.HasPrefix(name, "/") {
-			found[0].Fix = []Fix{{Action: "take out the line that sets " + name + ", so that the system's own value applies"}}
+			found[0].Fix = []Fix{{Action: "take out the line that sets " + shown + ", so that the system's own value applies"}}
 		}
 		out = append(out, found...)
 	}

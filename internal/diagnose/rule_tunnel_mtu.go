@@ -4,20 +4,22 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // tunnelMTU finds tunnels that send packets larger than the path takes.
 func tunnelMTU() Rule {
 	return Rule{
-		ID: "tunnel-mtu", Title: "A tunnel's packets do not fit into the path", Needs: []string{"messages"},
-		Severity: Warning,
+		ID: "tunnel-mtu", Title: "A tunnel's packets do not fit into the path", Needs: []string{"messages|links|ifconfig"},
+		Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "What is larger than the path's MTU once the tunnel's headers are added is refused or fragmented: full " +
 			"segments are lost while small packets pass.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooLong)
 			if n == 0 {
-				return nil
+				return oversizedTunnels(in.Facts)
 			}
 			if mtu := told(lines[0].Text); mtu > 0 {
 				return do(fmt.Sprintf("OpenVPN from 2.6 on: mssfix %d mtu, before: mssfix %d; for what is no TCP the same with "+
@@ -32,6 +34,61 @@ func tunnelMTU() Rule {
 		Quiet: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 TLS: soft reset sec=3600/3600\n"),
 	}
 }
+
+// oversizedTunnels finds tunnels whose packets, with the headers around them, no interface of the host carries.
+func oversizedTunnels(f *facts.Facts) (out []Finding) {
+	var widest *facts.NIC
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if _, tunnel := tunnelHeaders(n); !tunnel && physical(n) && n.Up && (widest == nil || n.MTU > widest.MTU) {
+			widest = n
+		}
+	}
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		added, tunnel := tunnelHeaders(n)
+		if !tunnel || !n.Up || widest == nil || widest.MTU == 0 || n.MTU+added <= widest.MTU {
+			continue
+		}
+		found := one(n.Name, []facts.Source{n.Source, widest.Source}, "its MTU of %d and %d bytes of headers make packets of %d "+
+			"bytes, and %s carries %d", n.MTU, added, n.MTU+added, widest.Name, widest.MTU)
+		mtu := widest.MTU - added
+		if added == wireguardHeaders {
+			mtu -= ipv6Longer // as its default is: the peer's address may become one of IPv6
+		}
+		found[0].Confirm = fmt.Sprintf("Pings through the tunnel with DF set pass with up to %d bytes of data.", mtu-icmpHeaders)
+		fix := Fix{Setting: "link:mtu", Interface: n.Name, Value: strconv.Itoa(mtu)}
+		if f.System != system.Linux {
+			fix.Command = fmt.Sprintf("ifconfig %s mtu %d", n.Name, mtu)
+		}
+		out = append(out, withFix(fix, found)...)
+	}
+	return out
+}
+
+// wireguardHeaders are what WireGuard adds over IPv4 (its paper, section 5.4.6), ipv6Longer what IPv6 adds to that, in bytes.
+const (
+	wireguardHeaders = 60
+	ipv6Longer       = 20
+)
+
+// tunnelHeaders are the bytes that a tunnel adds to a packet over IPv4: WireGuard, VXLAN and Geneve (RFC 7348, RFC 8926
+// without options), GRE (RFC 2784), IP in IP.
+func tunnelHeaders(n *facts.NIC) (bytes int, is bool) {
+	switch kind := firstGroup(tunnelName, n.Name); {
+	case n.Kind == "wireguard" || kind == "wg":
+		return wireguardHeaders, true
+	case n.Kind == "vxlan" || n.Kind == "geneve" || kind == "vxlan" || kind == "flannel.":
+		return 50, true
+	case n.Kind == "gre" || kind == "gre":
+		return 24, true
+	case n.Kind == "ipip" || n.Kind == "sit" || kind == "gif":
+		return 20, true
+	}
+	return 0, false
+}
+
+var tunnelName = regexp.MustCompile(`^(wg|vxlan|flannel\.|gre|gif)\d`)
 
 // ipAndUDP is what mssfix of OpenVPN before 2.6 leaves out (doc/man-sections/link-options.rst).
 const ipAndUDP = 28

@@ -25,7 +25,10 @@ func windowBelowPath() Rule {
 				return out
 			}
 			if in.Path.Rate == 0 || in.Path.RTT == 0 {
-				return measuredWindows(f)
+				if out = measuredWindows(f); out == nil {
+					out = severalAreFaster(f)
+				}
+				return out
 			}
 			if on, known := windowScaling(f); known && !on {
 				return nil // window-scaling-off says it
@@ -108,6 +111,9 @@ func measuredWindows(f *facts.Facts) []Finding {
 	}
 	path := netpath.Path{RTT: time.Duration(p.Avg * float64(time.Second))}
 	for _, c := range []Ceiling{sendWindow(path, f), receiveWindow(path, f)} {
+		if !c.Known {
+			c = halfOfReceiveBuffer(c, path, f)
+		}
 		name, _ := c.Inputs["setting"].(string)
 		src := f.Settings[plainSetting(name)].Source
 		if !c.Known || src.Text == "" || float64(test.Rate) < 0.75*c.Value || float64(test.Rate) > 1.1*c.Value {
@@ -119,6 +125,72 @@ func measuredWindows(f *facts.Facts) []Finding {
 		return do("the same at the other end", found)
 	}
 	return nil
+}
+
+// severalAreFaster finds a test of one connection over a long path that lost nothing, beside one of several connections
+// that together moved a multiple of it: what bounds the first is its own window.
+func severalAreFaster(f *facts.Facts) []Finding {
+	const multiple, long = 2.5, 0.005 // seconds
+	p, known := roundTrip(f, "")
+	if !known || p.Avg < long {
+		return nil
+	}
+	alone, together := aloneAndTogether(f.TransferEnds)
+	if alone.Rate == 0 || float64(together.Rate) < multiple*float64(alone.Rate) || fillsLink(f, float64(alone.Rate)) ||
+		shareAgain(alone.Bytes, float64(max(alone.Retransmits, 0))) > 1e-4 {
+		return nil
+	}
+	found := one("one connection", []facts.Source{alone.Source, together.Source, p.Source}, "it moved %s, several together %s: %s in "+
+		"flight over a round trip of %.3g ms is all that its window holds", alone.Rate, together.Rate,
+		units.Bytes(float64(alone.Rate)*p.Avg/8), 1000*p.Avg)
+	for _, name := range windowSettings[f.System] {
+		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
+	}
+	return do("the same at the other end, which may be the smaller one", found)
+}
+
+// aloneAndTogether finds the best test of one stream, and the best sum of several. A sum follows the streams that it
+// adds up; those of another test have the same numbers again.
+func aloneAndTogether(ends []facts.TransferEnd) (alone, together facts.TransferEnd) {
+	const least = 3 // seconds
+	streams := map[string]bool{}
+	var last facts.TransferEnd
+	single := func() {
+		if len(streams) == 1 && last.Rate > alone.Rate {
+			alone = last
+		}
+		clear(streams)
+	}
+	for _, end := range ends {
+		switch {
+		case end.Lost >= 0 || end.Seconds < least:
+		case end.Stream == "SUM":
+			single()
+			if end.Rate > together.Rate {
+				together = end
+			}
+		case streams[end.Stream] && end.Role == "sender":
+			single()
+			fallthrough
+		default:
+			streams[end.Stream], last = true, end
+		}
+	}
+	single()
+	return alone, together
+}
+
+// halfOfReceiveBuffer is the receive window of a Linux whose release is not known: the half that tcp_adv_win_scale left
+// before 6.6, and about what full-sized packets leave since.
+func halfOfReceiveBuffer(c Ceiling, path netpath.Path, f *facts.Facts) Ceiling {
+	rmem, ok := f.Triple("net.ipv4.tcp_rmem")
+	if c.Resource != "receive-window" || !ok || f.System != system.Linux {
+		return c
+	}
+	window := float64(rmem[2]) / 2
+	return c.known(8*window/path.RTT.Seconds(), map[string]any{"setting": "net.ipv4.tcp_rmem[2]"},
+		"net.ipv4.tcp_rmem[2] %s holds about %s of payload, one window per %s", units.Bytes(rmem[2]), units.Bytes(window),
+		units.Duration(path.RTT.Round(time.Microsecond)))
 }
 
 // windowSettings bound the windows of a connection that is sent here and received there.

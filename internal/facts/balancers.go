@@ -148,3 +148,30 @@ func (f curlFormat) read(line string) (values map[string]string) {
 var curlEscapes = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\t`, "\t", `\r`, "")
 
 var curlWritten = regexp.MustCompile(`(?:-w|--write-out|-[a-zA-Z]+w) *=?(?:'([^']*)'|"([^"]*)"|(%\{\S+))`)
+
+// UpstreamLine is a request in an access log of nginx that names the times of its upstream server, by the variables' names
+// or the usual short ones: uct is $upstream_connect_time, urt $upstream_response_time, rt $request_time
+// (ngx_http_upstream_module).
+var UpstreamLine = regexp.MustCompile(`\b(?:uct|upstream_connect_time)["']?[=:] ?["']?\d{1,5}\.\d{3}\b`)
+
+var upstreamPart = regexp.MustCompile(`\b(uct|upstream_connect_time|urt|upstream_response_time|rt|request_time)["']?[=:] ?["']?(\d{1,5}\.\d{3})\b`)
+
+// upstreamRequest reads such a line.
+func upstreamRequest(line string) (r RequestTime, ok bool) {
+	if !UpstreamLine.MatchString(line) {
+		return r, false
+	}
+	r = RequestTime{Lookup: -1, Queue: -1, Connect: -1, Answer: -1, Total: -1}
+	for _, m := range upstreamPart.FindAllStringSubmatch(line, -1) {
+		switch took := amount(m[2]); m[1] {
+		case "uct", "upstream_connect_time":
+			r.Connect = took
+		case "urt", "upstream_response_time":
+			r.Answer = took
+		default:
+			r.Total = took
+		}
+	}
+	r.Answer -= min(max(r.Connect, 0), max(r.Answer, 0)) // it counts from the start of the connection
+	return r, true
+}

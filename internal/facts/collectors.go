@@ -78,7 +78,7 @@ func collectors() []collector {
 	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), linuxPathCollectors(),
 		pathCollectors(),
 		bsdCollectors(), freebsdCollectors(),
-		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
+		openbsdCollectors(), lateCollectors(), zfsCollectors())
 }
 
 func firstCollectors() []collector {
@@ -205,12 +205,6 @@ func linuxSlowCollectors() []collector {
 			files: `^mii-tool( .*)?$`},
 		{part: "hardware", op: host.Command("lshw", "-C", "network"), parse: (*Facts).readLshw, when: recorded,
 			area: Interfaces, files: `^lshw( .*)?$`},
-		{part: "transfers", op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded, area: Connections,
-			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`, typed: `^(netperf|nuttcp)( .*)?$`},
-		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
-			area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
-		{part: "program log", op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log,
-			shown: "messages of any program that report a failure", files: `^program-log$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
 			shown: "`iw dev NAME link`, `station dump`, `survey dump`, `get power_save`, `iwconfig`, `iwinfo NAME assoclist`",
 			files: `^iw( .*)?$|^iwconfig( .*)?$|^iwinfo( .*)?$`},
@@ -221,6 +215,9 @@ func linuxSlowCollectors() []collector {
 			files: `^(nfsstat|nfsiostat|mountstats)( .*)?$`, typed: `^mount( -[lv]+)?( -t nfs4?)?$|^findmnt( .*)?$`},
 		{part: "profile", op: host.Command("perf", "top"), parse: (*Facts).readProfile, when: recorded, area: CPUs,
 			shown: "`perf top`, `perf report`", files: `^perf (top|report)( .*)?$`},
+		{part: "arrays", op: host.Read("/proc/mdstat"), parse: (*Facts).readMdstat, when: recorded, area: Storage},
+		{part: "governor", op: host.Command("cpupower", "frequency-info"), parse: (*Facts).readGovernor, when: recorded,
+			area: CPUs, files: `^cpupower( -c \S+)? frequency-info( .*)?$|^cpufreq-info( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
 			files: `^lscpu$`},
 	}
@@ -277,6 +274,11 @@ func pathCollectors() []collector {
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "load tests", op: host.Command("wrk"), parse: (*Facts).readLoadTests, when: recorded, area: Connections,
 			shown: "summaries of `wrk` and `ab`", files: `^wrk$`, typed: `^(taskset (-\w )?\S+ )?(wrk2?|ab) .*$`},
+		{part: "copies", op: host.Command("scp"), parse: (*Facts).readCopies, when: recorded, area: Connections,
+			shown: "the progress of `scp`, `sftp` and `rsync`", files: `^(scp|sftp|rsync)( .*)?$`},
+		{part: "program buffers", op: host.Command("testparm"), parse: (*Facts).readProgramBuffers, when: recorded,
+			area: Connections, shown: "lines of smb.conf, rsyncd.conf, nginx, HAProxy, Apache, Squid and OpenVPN that set socket buffers",
+			files: `^testparm( .*)?$|^cat \S+/(smb|rsyncd|nginx|haproxy|squid|server|client)\.(conf|cfg|ovpn)$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
@@ -376,8 +378,8 @@ func openbsdCollectors() []collector {
 	return each(list, onOpenBSD())
 }
 
-// bsdLateCollectors add to what the others found.
-func bsdLateCollectors() []collector {
+// lateCollectors add to what the others found.
+func lateCollectors() []collector {
 	return []collector{
 		{part: "interface rates", on: onBSDs(), op: host.Command("netstat", "-w", "1"), parse: (*Facts).readNetstatRates,
 			when: recorded, area: Interfaces, files: `^netstat( -\S+| [a-z]+\d+)* -[a-zA-Z]*w( ?\d+)?( .*)?$`},
@@ -397,11 +399,13 @@ func bsdLateCollectors() []collector {
 			when: recorded, area: Connections},
 		{part: "nfs", on: onBSDs(), op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
-		{part: "counters of other tools", on: onBSDs(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
-			when: recorded, area: Totals},
-		{part: "program log", on: onBSDs(), op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log},
-		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
-			area: Connections, shown: "what `iperf3` printed at the sender"},
+		{part: "counters of other tools", on: system.All(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
+			when: recorded, area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
+		{part: "program log", on: system.All(), op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log,
+			shown: "messages of any program that report a failure", files: `^program-log$`},
+		{part: "transfers", on: system.All(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
+			area: Connections, shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`,
+			typed: `^(netperf|nuttcp)( .*)?$`},
 	}
 }
 

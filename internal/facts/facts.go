@@ -144,6 +144,9 @@ type Facts struct {
 	TunnelPeers []TunnelPeer `json:"tunnel_peers,omitempty"`
 	// Requests are the times that the parts of requests took.
 	Requests []RequestTime `json:"requests,omitempty"`
+	// Copies are those of files over the network, ProgramBuffers socket buffers that programs' configurations fix.
+	Copies         []Copy          `json:"copies,omitempty"`
+	ProgramBuffers []ProgramBuffer `json:"program_buffers,omitempty"`
 	// LoadTests are what tools that send many requests at once counted.
 	LoadTests []LoadTest `json:"load_tests,omitempty"`
 	// Pollers are the threads of switches in user space.
@@ -174,6 +177,7 @@ type Facts struct {
 	Neighbours  []Neighbour  `json:"neighbours,omitempty"`
 	Memories    []Pool       `json:"pools,omitempty"`
 	Disks       []Disk       `json:"disks,omitempty"`
+	Rebuilds    []Rebuild    `json:"rebuilds,omitempty"`
 	ZFS         *ZFS         `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.

@@ -36,7 +36,8 @@ var (
 	nfsInfo    = regexp.MustCompile(` (/\S*) \S+(?: \S+:\d+)* - nfs4? (\S+:/\S*) (\S+=\S*)`)
 	nfsFrom    = regexp.MustCompile(`^(/\S*) from (\S+:/\S*)$`)
 	nfsShown   = regexp.MustCompile(`^(\S+:/\S*) mounted on (/\S*):$`)
-	nfsOptions = regexp.MustCompile(`^\s*(?:Flags|opts):\s+(\S+=\S*)`)
+	nfsBSD     = regexp.MustCompile(`^(\S+:/\S*) on (/\S*)(?: \(nfs.*\))?$`)
+	nfsOptions = regexp.MustCompile(`^\s*(?:Flags|opts):\s+(\S+=\S*)|^(nfsv[234]\S*,rsize=\S+)$`)
 	nfsAgain   = regexp.MustCompile(`^\d+ \(([0-9.]+)%\)$`)
 	nfsPerOp   = regexp.MustCompile(`^\s*(READ|WRITE): (\d+) (\d+) (\d+) \d+ \d+ \d+ (\d+) (\d+)`)
 )
@@ -81,9 +82,11 @@ func (f *Facts) nfsMount(line string, at func() Source) bool {
 		on, from = m[1], m[2]
 	} else if m := nfsShown.FindStringSubmatch(line); m != nil {
 		from, on = m[1], m[2]
+	} else if m := nfsBSD.FindStringSubmatch(line); m != nil {
+		from, on = m[1], m[2]
 	} else if m := nfsOptions.FindStringSubmatch(line); m != nil && len(f.NFSMounts) > 0 {
 		last := &f.NFSMounts[len(f.NFSMounts)-1]
-		last.Options, last.Source = mountOptions(m[1]), at()
+		last.Options, last.Source = mountOptions(m[1]+m[2]), at()
 		return true
 	}
 	if from == "" || len(f.NFSMounts) >= rowLimit {

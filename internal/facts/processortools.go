@@ -212,3 +212,18 @@ func (p *Processor) shares(pairs [][]string) bool {
 	// A row that was cut has lost the idle time.
 	return len(pairs) >= 4 && p.User+p.Nice+p.System+p.Interrupt+p.Idle+p.Stolen > 0.9
 }
+
+// governorLine is what cpupower and cpufreq-info say of the governor.
+var governorLine = regexp.MustCompile(`[Tt]he governor "(\w+)" may decide`)
+
+// readGovernor reads cpupower frequency-info (tools/power/cpupower of Linux) as the file in /sys that it shows.
+func (f *Facts) readGovernor(t text) error {
+	for i, line := range t.lines() {
+		if m := governorLine.FindStringSubmatch(line); m != nil {
+			f.Settings["/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"] = Setting{Value: m[1], State: Read,
+				Source: f.Line(t.from, i+1)}
+			return nil
+		}
+	}
+	return errNothing
+}

@@ -156,7 +156,7 @@ func proxyLine(line string) (RequestTime, bool) {
 
 // requestLine is a request of which one line tells.
 func requestLine(line string) (r RequestTime, ok bool) {
-	for _, read := range []func(string) (RequestTime, bool){proxyLine, proxyJSON, balancerRequest, loadRequest} {
+	for _, read := range []func(string) (RequestTime, bool){proxyLine, proxyJSON, balancerRequest, upstreamRequest, loadRequest} {
 		if r, ok = read(line); ok {
 			return r, true
 		}

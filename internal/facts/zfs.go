@@ -163,6 +163,7 @@ func (f *Facts) readZpoolStatus(t text) error {
 			p.Health = words[1]
 		case words[0] == "scan:" || words[0] == "scrub:":
 			p.Scan = shorten(strings.TrimSpace(line))
+			f.zfsScan(p.Name, line, f.Line(t.from, i+1))
 		case words[0] == "NAME" && len(words) >= 5:
 			inTree, role, group, left = true, "data", "", indent(line)
 		case words[0] == "errors:":

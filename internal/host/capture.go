@@ -195,7 +195,8 @@ func LoadCapture(name string) (*Capture, error) {
 func parseCapture(files map[string][]byte) (*Capture, error) {
 	manifest, ok := files[manifestName]
 	if !ok {
-		return nil, fmt.Errorf("no %s in it; make captures with wirerate capture HOST -o FILE", manifestName)
+		return nil, fmt.Errorf("no %s in it: unpack it and name the folder, or make a capture with "+
+			"wirerate capture HOST -o FILE", manifestName)
 	}
 	var c Capture
 	if err := input.JSON("its list", manifest, &c); err != nil {

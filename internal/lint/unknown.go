@@ -31,7 +31,7 @@ var listed = []struct {
 	{catalog.OpenBSD, "hw.", 25},
 }
 
-// modular are subtrees that modules bring along, or that are not described in full.
+// modular are subtrees of FreeBSD and Linux that modules bring along, or that are not described in full.
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
 	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
@@ -43,6 +43,9 @@ var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp
 	"kern.ipc.tls.tasks_active",
 
 	"kernel.spl.", "kernel.sg-big-buff", "fs.binfmt_misc."}
+
+// openbsdGroups are the first parts of all names of OpenBSD, which sysctl(8) has in a table (CTL_NAMES of sys/sysctl.h).
+var openbsdGroups = []string{"kern", "vm", "fs", "net", "debug", "hw", "machdep", "user", "ddb", "vfs"}
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
@@ -278,10 +281,13 @@ func (k *checker) hasGroup(group string) bool {
 // covers says why a name that the catalog lacks does not exist: the catalog has
 // all of its subtree. It is empty where nobody can say so.
 func (k *checker) covers(name string) string {
-	if slices.ContainsFunc(modular, func(m string) bool { return strings.HasPrefix(name, m) }) {
+	group, _, _ := strings.Cut(name, ".")
+	switch below := func(m string) bool { return strings.HasPrefix(name, m) }; {
+	case k.system == catalog.OpenBSD && !slices.Contains(openbsdGroups, group):
+		return "OpenBSD has no group of settings called " + group + "."
+	case k.system != catalog.OpenBSD && slices.ContainsFunc(modular, below):
 		return ""
-	}
-	if k.system == catalog.Linux {
+	case k.system == catalog.Linux:
 		return k.coversLinux(name)
 	}
 	for _, l := range listed {
@@ -385,6 +391,15 @@ func withoutDigits(name string) string {
 	}, name)
 }
 
+// ownTrees are subtrees that only Linux has, or only the BSDs have.
+var ownTrees = []struct {
+	prefix, owner string
+	linux         bool
+}{
+	{"kernel.", "Linux", true}, {"net.ipv4.", "Linux", true}, {"net.ipv6.", "Linux", true}, {"net.core.", "Linux", true},
+	{"net.netfilter.", "Linux", true}, {"net.bridge.", "Linux", true}, {"net.inet", "the BSDs", false},
+}
+
 // wrongSystem judges a setting of another system.
 func (k *checker) wrongSystem(e conffile.Entry) *finding {
 	owner, tells := conffile.SystemOfKey(e.Name)
@@ -410,16 +425,13 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		f.fix = &Fix{Kind: FixCommentOut, Reason: f.message}
 		return f
 	}
-	linuxTree := strings.HasPrefix(e.Name, "net.ipv4.") || strings.HasPrefix(e.Name, "net.core.")
-	bsdTree := strings.HasPrefix(e.Name, "net.inet")
-	if k.system == catalog.Linux && bsdTree || k.system != catalog.Linux && linuxTree {
-		other := "Linux"
-		if k.system == catalog.Linux {
-			other = "the BSDs"
+	for _, t := range ownTrees {
+		if t.linux != (k.system == catalog.Linux) && strings.HasPrefix(e.Name, t.prefix) {
+			return &finding{code: "wrong-system", severity: Error,
+				because: k.system.Title() + " has no settings below " + strings.TrimSuffix(t.prefix, ".") + ".",
+				message: fmt.Sprintf("%s is named like a setting of %s; %s has none of that name", e.Name, t.owner,
+					k.system.Title())}
 		}
-		return &finding{code: "wrong-system", severity: Error, because: "The subtree " +
-			e.Name[:strings.LastIndexByte(e.Name, '.')] + " is not one of " + k.system.Title() + ".",
-			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, other, k.system.Title())}
 	}
 	return nil
 }

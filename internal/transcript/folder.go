@@ -123,7 +123,10 @@ func outputName(p string) string {
 
 // fileCommand is the command after which a file is named, if it is.
 func fileCommand(p string) string {
-	words := strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".txt"), ".out")
+	words := path.Base(p)
+	for _, end := range []string{".gz", ".bz2", ".zst", ".txt", ".out"} {
+		words = strings.TrimSuffix(words, end)
+	}
 	return strings.Join(strings.Fields(strings.ReplaceAll(words, "_", " ")), " ")
 }
 

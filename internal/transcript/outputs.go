@@ -299,6 +299,9 @@ var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc
 	"tc -s class show", "tc -s filter show", "sar",
 	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
+// rowsAnywhere are outputs whose rows no other one has, whatever block they stand in.
+var rowsAnywhere = []string{"nstat -az", "sysctl -a"}
+
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
 func (o outputs) takeLoose(p passage) {
@@ -336,7 +339,8 @@ func (o outputs) takeLoose(p passage) {
 				block = again
 			}
 		}
-		if block != "" {
+		l := looseForm(line)
+		if block != "" && (l == nil || !slices.Contains(rowsAnywhere, l.name) || strings.HasPrefix(block, l.name)) {
 			collect(blocks, block, line, p.first+i)
 			continue
 		}
@@ -344,7 +348,7 @@ func (o outputs) takeLoose(p passage) {
 			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		if l := looseForm(line); l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
+		if l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
 			collect(loose, l.name, quoted(line, l), p.first+i)
 			reported = reported || l == &reportLine
 		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {

@@ -92,7 +92,7 @@ func bareCommand(line string) string {
 	if line == "" || line[0] < 'a' || line[0] > 'z' {
 		return ""
 	}
-	words := commandWords(line)
+	words := commandWords(strings.TrimSuffix(line, ":")) // the title of what follows
 	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") {
 		return ""
 	}

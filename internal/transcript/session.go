@@ -52,7 +52,7 @@ func LoadEach(name string) ([]Posted, error) {
 
 // ReadEach reads a session that is in no file, as LoadEach reads one of a file.
 func ReadEach(data []byte) ([]Posted, error) {
-	text, err := sessionText(data)
+	text, err := sessionText(facts.StandardInput, data)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func loadFile(name string) ([]Posted, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := sessionText(data)
+	text, err := sessionText(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -229,10 +229,26 @@ func loadFile(name string) ([]Posted, error) {
 	return named, err
 }
 
-// sessionText is what was saved as text; ErrNotText where it is none.
-func sessionText(data []byte) (string, error) {
-	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
+// sessionText is what was saved as text, compressed or not (rotated logs are); ErrNotText where it is none.
+func sessionText(name string, data []byte) (string, error) {
+	if input.Packing(data) != "" {
+		text, free, err := input.Unpack(bytes.NewReader(data), 1)
+		if err != nil {
+			return "", err
+		}
+		defer free()
+		if data, err = input.Stream(text, name, SessionLimit); err != nil {
+			return "", err
+		}
+	}
+	data = plainText(data)
+	switch {
+	case bytes.HasPrefix(data, []byte("\xfd7zXZ")):
+		return "", errors.New("it is compressed with xz: unpack it first (xz -d, or tar -xf an archive and name the folder)")
+	case bytes.IndexByte(data, 0) >= 0:
 		return "", ErrNotText
+	case len(bytes.TrimSpace(data)) == 0:
+		return "", errors.New("it is empty")
 	}
 	return string(data), nil
 }

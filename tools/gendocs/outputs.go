@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -13,10 +14,11 @@ import (
 const outputsHead = `# Outputs that inspect understands
 
 'wirerate inspect --from' reads a capture by wirerate itself, an unpacked sosreport, a folder of saved outputs, or a
-pasted session. A file is recognised by its name: the command with underscores for spaces, with or without '.txt'
-('netstat_-m.txt', 'ethtool_-S_eth0'), or the path of a kernel file ('proc/net/softnet_stat'). A session is read by its
-prompts and commands; common outputs are also recognised by their first line. Other orders of options and
-longer forms are equivalent ('ip -s link', 'ss -ltnp', 'ethtool --show-ring eth0').
+pasted session; a text may be compressed (gzip, bzip2, zstd). A file is recognised by its name: the command with
+underscores for spaces, with or without '.txt' ('netstat_-m.txt', 'ethtool_-S_eth0'), or the path of a kernel file
+('proc/net/softnet_stat'). A session is read by its prompts and commands; common outputs are also recognised by their
+first line. Other orders of options and longer forms are equivalent ('ip -s link', 'ss -ltnp',
+'ethtool --show-ring eth0').
 
 Mail quotation marks, fences and asterisks of forums, and comment signs in front of an output are removed; UTF-16,
 the source of a web page and raw mail (quoted-printable) are read. Parts of one table of counters from several greps are
@@ -32,17 +34,32 @@ Anything that is missing, was denied, or is in another language stays unknown, a
 source, the line and the reason. At most 16 MiB of one source are read.
 `
 
-// outputsPage lists what facts reads, by system and area.
+// outputsPage lists what facts reads, by area: first what is read of every system, then of each.
 func outputsPage() page {
 	var b bytes.Buffer
 	b.WriteString(made + strings.ReplaceAll(outputsHead, "'", "`"))
+	everywhere := map[facts.Area][]string{}
+	for _, area := range facts.Areas() {
+		everywhere[area] = slices.DeleteFunc(facts.Documented(system.Linux, area), func(name string) bool {
+			return !slices.Contains(facts.Documented(system.FreeBSD, area), name) ||
+				!slices.Contains(facts.Documented(system.OpenBSD, area), name)
+		})
+	}
+	outputsTable(&b, "Every system", func(area facts.Area) []string { return everywhere[area] })
 	for _, s := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD} {
-		fmt.Fprintf(&b, "\n## %s\n\n| what | names |\n|---|---|\n", s.Title())
-		for _, area := range facts.Areas() {
-			if names := facts.Documented(s, area); len(names) > 0 {
-				fmt.Fprintf(&b, "| %s | %s |\n", area, strings.Join(names, ", "))
-			}
-		}
+		outputsTable(&b, s.Title(), func(area facts.Area) []string {
+			return slices.DeleteFunc(facts.Documented(s, area),
+				func(name string) bool { return slices.Contains(everywhere[area], name) })
+		})
 	}
 	return page{"outputs.md", b.Bytes()}
+}
+
+func outputsTable(b *bytes.Buffer, title string, names func(facts.Area) []string) {
+	fmt.Fprintf(b, "\n## %s\n\n| what | names |\n|---|---|\n", title)
+	for _, area := range facts.Areas() {
+		if list := names(area); len(list) > 0 {
+			fmt.Fprintf(b, "| %s | %s |\n", area, strings.Join(list, ", "))
+		}
+	}
 }

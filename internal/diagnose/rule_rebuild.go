@@ -1,0 +1,29 @@
+package diagnose
+
+import "github.com/wirerate/wirerate/internal/facts"
+
+// arrayRebuilds finds a pass over all disks of an array, which competes with everything that it serves.
+func arrayRebuilds() Rule {
+	return Rule{
+		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|pool status"},
+		Because: "A rebuild or check reads every disk of the array from end to end: reads and writes of files wait between its own.",
+		Confirm: "Transfers are fast again when it has ended or is paused; a test without disks (iperf3) is fast now.",
+		Check: func(in Input) []Finding {
+			for _, r := range in.Facts.Rebuilds {
+				action := "let it end, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
+				switch r.Action {
+				case "scrub":
+					action = "let it end, or pause it: zpool scrub -p " + r.Array
+				case "resilver":
+					action = "let it end: until then another failed disk may cost the pool"
+				}
+				return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))
+			}
+			return nil
+		},
+		Fires: linuxExample("/proc/mdstat", "md1 : active raid5 sdc1[2] sdb1[1] sda1[0]\n      3906764800 blocks level 5, 512k chunk "+
+			"[3/3] [UUU]\n      [==>..........]  check = 12.6% (246812416/1953382400) finish=301.2min speed=94412K/sec\n"),
+		Quiet: linuxExample("/proc/mdstat", "md1 : active raid5 sdc1[2] sdb1[1] sda1[0]\n      3906764800 blocks level 5, 512k chunk "+
+			"[3/3] [UUU]\n"),
+	}
+}
