@@ -79,6 +79,7 @@ type namedCount struct {
 	scope, name, words string
 	value              uint64
 	line               int
+	alone              bool // its line has no other: rows of several may be of different processors
 }
 
 // scopeLimit bounds the lines between a counter and the heading of its block.
@@ -134,7 +135,7 @@ func countsIn(line string, number int) (out []namedCount) {
 		if v, ok := count(strings.NewReplacer("'", "", ",", "", " ", "").Replace(digits)); ok {
 			name = strings.Join(strings.Fields(name), " ")
 			words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
-			out = append(out, namedCount{"", name, words, v, number})
+			out = append(out, namedCount{name: name, words: words, value: v, line: number})
 		}
 	}
 	if said := countSlash.FindAllStringSubmatch(line, -1); len(said) > 1 {
@@ -241,8 +242,9 @@ func countsOf(lines []string) (out []namedCount) {
 			}
 		}
 		scope, rest := scopeOf(lines, i)
-		for _, c := range countsIn(strings.ReplaceAll(rest, `"`, ""), i+1) { // of JSON without its quotes
-			c.scope = scope
+		here := countsIn(strings.ReplaceAll(rest, `"`, ""), i+1) // of JSON without its quotes
+		for _, c := range here {
+			c.scope, c.alone = scope, len(here) == 1
 			out = append(out, c)
 		}
 	}
@@ -328,7 +330,7 @@ func CountsLosses(lines []string) bool {
 // lossCounters are the counters whose names speak of losses, which may grow.
 func lossCounters(all []namedCount) (out []namedCount) {
 	for _, c := range all {
-		if c.value >= leastLost && lossWords.MatchString(c.words) && !noGrowth.MatchString(c.words) {
+		if c.alone && c.value >= leastLost && lossWords.MatchString(c.words) && !noGrowth.MatchString(c.words) {
 			out = append(out, c)
 		}
 	}
