@@ -26,6 +26,10 @@ func countedLosses() Rule {
 				return cmp.Or(cmp.Compare(a.Share(), b.Share()), cmp.Compare(a.Lost, b.Lost))
 			})
 			name := strings.TrimSpace(c.Scope + " " + c.Name)
+			if c.Of == "" && c.Beside > 0 {
+				return do(queueRemedy, with(gradedCount(facts.Counter{Value: c.Lost}),
+					one(name, []facts.Source{c.Source}, "it grew from %d to %d", c.Beside, c.Lost)))
+			}
 			if c.Of == "" {
 				return do(queueRemedy, with(gradedCount(facts.Counter{Value: c.Lost}),
 					one(name, []facts.Source{c.Source}, "%d", c.Lost)))

@@ -30,7 +30,7 @@ func Rules() []Rule {
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), nfsSlow(), serverSilent(), clusterHostsSilent(), cephSlow(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
-		tunnelReplay(), rdmaLosses(), saidLost(), alarmedDrops(), countedLosses(),
+		tunnelReplay(), rdmaLosses(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 		refusalsLimited(), settingHarmful(), settingNoEffect(), reported(),

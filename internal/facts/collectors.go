@@ -403,6 +403,8 @@ func lateCollectors() []collector {
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
 		{part: "counters of other tools", on: system.All(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
 			when: recorded, area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
+		{part: "program log", on: system.All(), op: host.Command(Reports), parse: (*Facts).readReports, when: recorded, area: Log,
+			shown: "messages of any program that report a failure", files: `^program-log$`},
 		{part: "transfers", on: system.All(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
 			area: Connections, shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`,
 			typed: `^(netperf|nuttcp)( .*)?$`},

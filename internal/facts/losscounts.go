@@ -10,6 +10,7 @@ import (
 // LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the
 // counter of packets that stands beside it.
 type LossCount struct {
+	// Where Of is empty, Beside is what the counter stood at before, or 0.
 	// Scope is the port, the queue or the interface that it is of, where the tool heads its counters so.
 	Scope  string `json:"scope,omitempty"`
 	Name   string `json:"name"`
@@ -37,6 +38,9 @@ const OtherCounters = "other-counters"
 // errors, which are not always losses.
 const (
 	leastLost      = 100
+	mostGrowing    = 256 // counters that are compared with later ones
+	leastMany      = 20
+	manyLost       = 0.005 // a share for which leastMany are enough
 	leastLostShare = 1e-6
 	leastErrors    = 0.01
 	allLost        = 1000
@@ -45,8 +49,9 @@ const (
 // The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
 // dropped", "name | all | 12" and "name   12". A line of words above one of as many numbers is a table.
 var (
-	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d[\d',]*)(?:[^\w.%:/]|$)`)
-	countSaid  = regexp.MustCompile(`(?:^\s*|\[)(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
+	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d{1,3}(?: \d{3})+|\d[\d',]*)(?:[^\w.%:/]|$)`)
+	countBoxed = regexp.MustCompile(`\[[# ]*([A-Za-z][\w -]*): (\d[\d',]*)\]`)
+	countSaid  = regexp.MustCompile(`(?:^\s*|\[|\(|, )(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
 	countSlash = regexp.MustCompile(`[/:,] ?(\d[\d',]*) ((?:pkts?|packets) [a-z]+)`)
 	countRow   = regexp.MustCompile(`^[\s|]*([A-Za-z][\w.-]*(?: [\w.-]+){0,3})(?:\s*\|[^|]*)?(?:\s*\||\s)\s*` +
 		`(\d[\d',]*)\s*\|?\s*$`)
@@ -58,9 +63,9 @@ var (
 	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|` +
 		`overflows?|overruns?|imissed|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
-	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
-	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit|` +
-		`success upcall)\b|^(?:rx|tx)$`)
+	errorWords = regexp.MustCompile(`\b(?:errors?|errs?|too (?:long|short|big|large)|oversized?|undersized?|runts?|giants?|jabbers?|crc|fcs|bad)\b`)
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +
+		`success upcall|[rt]x ok)\b|^(?:rx|tx)$`)
 	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
 		`filter\w*|` +
@@ -74,6 +79,7 @@ type namedCount struct {
 	scope, name, words string
 	value              uint64
 	line               int
+	alone              bool // its line has no other: rows of several may be of different processors
 }
 
 // scopeLimit bounds the lines between a counter and the heading of its block.
@@ -126,15 +132,21 @@ func plainScope(s string) string {
 // countsIn are the counters of a line.
 func countsIn(line string, number int) (out []namedCount) {
 	add := func(name, digits string) {
-		if v, ok := count(strings.NewReplacer("'", "", ",", "").Replace(digits)); ok {
+		if v, ok := count(strings.NewReplacer("'", "", ",", "", " ", "").Replace(digits)); ok {
 			name = strings.Join(strings.Fields(name), " ")
 			words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
-			out = append(out, namedCount{"", name, words, v, number})
+			out = append(out, namedCount{name: name, words: words, value: v, line: number})
 		}
 	}
 	if said := countSlash.FindAllStringSubmatch(line, -1); len(said) > 1 {
 		for _, p := range said {
 			add(p[2], p[1])
+		}
+		return out
+	}
+	if boxed := countBoxed.FindAllStringSubmatch(line, -1); len(boxed) > 0 {
+		for _, p := range boxed {
+			add(p[1], p[2])
 		}
 		return out
 	}
@@ -159,10 +171,66 @@ func countsIn(line string, number int) (out []namedCount) {
 	return out
 }
 
+// unitWord is what stands behind a number in a column of its own.
+var unitWord = regexp.MustCompile(`^(?:[KMGT]?i?[Bb](?:ps|/s|it/s)?|pps|%)$`)
+
+// columnsOf are the fields of a row, numbers with their units.
+func columnsOf(line string) (out []string) {
+	for _, field := range strings.Fields(line) {
+		if len(out) > 0 && unitWord.MatchString(field) {
+			out[len(out)-1] += field
+		} else {
+			out = append(out, field)
+		}
+	}
+	return out
+}
+
+// tableHead are the names of the columns of a table that counts packets and losses, nil of any other line.
+func tableHead(line string) []string {
+	const least = 4
+	names, loss, total := strings.Fields(line), false, false
+	if len(names) < least || strings.ContainsAny(line, "0123456789:=") {
+		return nil
+	}
+	for _, name := range names {
+		words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
+		loss, total = loss || lossWords.MatchString(words), total || totalWords.MatchString(words)
+	}
+	if !loss || !total {
+		return nil
+	}
+	return names
+}
+
+// rowOf are the counters of a row below the names of its columns; the first column is what they are of.
+func rowOf(names []string, line string, number int) (out []namedCount) {
+	fields := columnsOf(line)
+	if len(names) != len(fields) || !notDigits(fields[0]) {
+		return nil
+	}
+	for k, name := range names[1:] {
+		for _, c := range countsIn(name+": "+fields[k+1], number) {
+			c.scope = fields[0]
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // countsOf are the counters of a paragraph.
 func countsOf(lines []string) (out []namedCount) {
+	var columns []string
 	for i, line := range lines {
 		if len(line) > 1024 || len(out) > rowLimit {
+			continue
+		}
+		if names := tableHead(line); names != nil {
+			columns = names
+			continue
+		}
+		if row := rowOf(columns, line, i+1); row != nil {
+			out = append(out, row...)
 			continue
 		}
 		if fields := strings.Fields(line); i > 0 && len(fields) > 1 && countHead.MatchString(lines[i-1]) {
@@ -174,8 +242,9 @@ func countsOf(lines []string) (out []namedCount) {
 			}
 		}
 		scope, rest := scopeOf(lines, i)
-		for _, c := range countsIn(strings.ReplaceAll(rest, `"`, ""), i+1) { // of JSON without its quotes
-			c.scope = scope
+		here := countsIn(strings.ReplaceAll(rest, `"`, ""), i+1) // of JSON without its quotes
+		for _, c := range here {
+			c.scope, c.alone = scope, len(here) == 1
 			out = append(out, c)
 		}
 	}
@@ -185,11 +254,21 @@ func countsOf(lines []string) (out []namedCount) {
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
 // lossesOf are the counters of losses among those of a paragraph, each beside the counter of packets whose name is most like its
-// own.
-func lossesOf(all []namedCount) (lost, totals []namedCount) {
-	for _, c := range all {
+// own, and those that stood lower in it or before it.
+func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
+	for i, c := range all {
+		if may := lossCounters(all[i : i+1]); len(may) > 0 {
+			was, ok := grown(before, c)
+			if len(before) < mostGrowing {
+				before = append(before, c)
+			}
+			if ok {
+				lost, totals = append(lost, c), append(totals, namedCount{value: was, line: c.line})
+				continue
+			}
+		}
 		isLoss, isError := lossWords.MatchString(c.words), errorWords.MatchString(c.words)
-		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
+		if c.value < leastMany || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
 		best, like := namedCount{}, -1 // a counter of packets that stands at 0 is one as well: all were lost
@@ -211,7 +290,7 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 		}
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
-		few := c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
+		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
 		if like < 0 || few || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}
@@ -219,6 +298,20 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 	}
 	return lost, totals
 }
+
+// grown is what a counter of losses stood at before, where that was less: it goes on, whatever it is to be compared with.
+func grown(before []namedCount, c namedCount) (was uint64, ok bool) {
+	at := slices.IndexFunc(before, func(b namedCount) bool {
+		return b.name == c.name && b.scope == c.scope && b.value >= leastLost && b.value < c.value
+	})
+	if at < 0 {
+		return 0, false
+	}
+	return before[at].value, true
+}
+
+// noGrowth are words of what is no counter.
+var noGrowth = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|ratio|percent|threshold|interval|bytes|sec|ms|policy|acl|rules?)\b`)
 
 func commonPrefix(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -229,8 +322,19 @@ func commonPrefix(a, b string) (n int) {
 
 // CountsLosses reports whether a paragraph without a reader counts lost packets beside others.
 func CountsLosses(lines []string) bool {
-	lost, _ := lossesOf(countsOf(lines))
-	return len(lost) > 0 || slices.ContainsFunc(lines, countsNone)
+	all := countsOf(lines)
+	lost, _ := lossesOf(nil, all)
+	return len(lost) > 0 || len(lossCounters(all)) > 1 || slices.ContainsFunc(lines, countsNone)
+}
+
+// lossCounters are the counters whose names speak of losses, which may grow.
+func lossCounters(all []namedCount) (out []namedCount) {
+	for _, c := range all {
+		if c.alone && c.value >= leastLost && lossWords.MatchString(c.words) && !noGrowth.MatchString(c.words) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // countsNone reports whether a line is of a table of ports that has a column for losses: that they are few says something
@@ -273,13 +377,17 @@ func (f *Facts) rtpLosses(t text) (found bool) {
 // readLossCounts reads the paragraphs in which a tool that is not known counts losses.
 func (f *Facts) readLossCounts(t text) error {
 	all, found := t.lines(), f.rtpLosses(t)
+	var before []namedCount
 	for first := 0; first < len(all); first++ {
 		end := first
 		for end < len(all) && strings.TrimSpace(all[end]) != "" {
 			end++
 		}
 		counts := countsOf(all[first:end])
-		lost, totals := lossesOf(counts)
+		lost, totals := lossesOf(slices.Clip(before), counts)
+		if len(before) < mostGrowing {
+			before = append(before, lossCounters(counts)...)
+		}
 		for i, c := range lost {
 			if len(f.LossCounts) < rowLimit {
 				f.LossCounts = append(f.LossCounts, LossCount{Scope: c.scope, Name: c.name, Lost: c.value, Of: totals[i].name,

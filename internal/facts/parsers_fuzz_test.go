@@ -14,6 +14,7 @@ import (
 
 // pastedSeeds are outputs that people paste, and no host is asked for.
 var pastedSeeds = map[string]string{
+	Reports: "relay: send queue is full, dropping 12 packets\n",
 	"wrk": "Running 9s test @ http://192.0.2.7/\n  2 threads and 20 connections\n  1200 requests in 9.01s, 1.42MB read\n" +
 		"  Socket errors: connect 0, read 0, write 0, timeout 4\nRequests/sec:    133.21\n",
 	"ping": "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=80 ms\n" +

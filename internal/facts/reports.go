@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -12,6 +13,12 @@ type Report struct {
 	// Program is what wrote the line; empty where it does not name itself.
 	Program string
 	Failure Failure
+	// Peer is the address of the other end that the line names.
+	Peer string
+	// Count is how many packets or messages the line says were lost.
+	Count uint64
+	// Quiet lines are those that the program itself does not call a warning.
+	Quiet bool
 }
 
 // A Failure is what a log's line tells.
@@ -21,161 +28,265 @@ type Failure int
 const (
 	NoFailure   Failure = iota
 	DeviceFails         // a card or its firmware hung, crashed or was reset
+	NoMemory            // memory could not be had
+	TooLarge            // a packet is larger than the path or the interface takes
+	Late                // packets came too late, or in the wrong order
 	Exhausted           // a limit was reached, a buffer is full
 	Lost                // packets or messages were thrown away
 	Damaged             // what arrived did not match its checksum
+	Filtered            // a firewall drops packets of connections that exist
 	LinkLost            // a link or a carrier was lost
 	Throttled           // somebody limits the rate
+	NotResolved         // the address of a name was not found
 	Refused             // a connection was refused or reset
 	Silent              // nobody answered in time
+	Broken              // a connection ended that should have stayed
 	Slow                // something took longer than the program expects
 )
 
 // reportLimit bounds the length of a line that is looked at, in bytes.
 const reportLimit = 2048
 
-// LogStamp is the begin of a line of a log: a time, a level, an exception's name, or that of a tool that says why it failed.
-var LogStamp = regexp.MustCompile(`^\W{0,4}\[ *\d{1,9}\.\d+\]|^<\d+>|` +
-	`^\W{0,4}\d{4}[-/.]\d\d[-/.]\d\d[T ]?\S*|^\W{0,4}\d\d:\d\d:\d\d\S*|` +
-	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ (?:\d{4} )?\d\d:\d\d:\d\d\S*|` +
-	`^[IWEF]\d{4} \d\d:\d\d:\d\d\S*|^\W{0,4}\d\d[./-](?:\d\d|[A-Z][a-z]{2})[./-]\d{4}[: ]\d\d:\d\d\S*|` +
-	`^(?:time|ts)=\S+|^\{"(?:level|time|ts|timestamp|@timestamp)":|` +
-	`^\W{0,3}(?:ERROR|WARN|FATAL|CRITICAL|SEVERE)\b[:\] ]|^(?:error|fatal|Error|ERR): |^(?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error|Timeout): |` +
-	`^[\w.-]{3,30}: \d+\.\d{3,9}s: (?:<\S+> )?|` + // cloud-hypervisor, with the thread
-	`^(?:curl|wget|rsync|ssh|scp|sftp|nc|psql|mysql|mount(?:\.nfs)?|npm ERR!|docker|kubectl): `)
-
-// composed is what docker compose and kubectl put in front of each line: the name of the container.
-var composed = regexp.MustCompile(`^\W{0,2}[\w.-]+ +\| `)
-
-// programOf is who wrote a line: "host name[12]: ", "name[12]: ", "name: ", in front of it perhaps a level.
-var (
-	programOf = regexp.MustCompile(`^(?:[\w.-]+ )?([A-Za-z][\w./@-]{1,40})(?:\[\d+\])?: `)
-	logLevel  = regexp.MustCompile(`^\W*(?:\d+ +)?(?i:(error|err|warn|warning|crit|critical|fatal|alert|emerg|severe)|` +
-		`info|notice|debug|trace|verbose|note|[idt])\b\W*`)
-	levelIn = regexp.MustCompile(`\blevel"?[=:]"?(?:info|debug|trace|notice)\b|^[I]\d{4} |: (?:info|debug|notice): |` +
-		`\[(?i:info|debug|trace|notice)\s*\]`)
-)
+// Reports is the name under which lines without a time or a level are kept that stand where a program's output does, and
+// report a failure.
+const Reports = "program-log"
 
 // What things are called that run out, that are lost, and that fail.
 const (
-	thingsFull = `(?:buffers?|queues?|backlogs?|pools?|rings?|tables?|caches?|windows?|channels?|slots?|descriptors?|(?:file )?handles|` +
-		`ports?|connections?|sessions?|sockets?|threads?|workers?|processes|memory|mbufs?|credits?|streams?|clients?|peers?|` +
-		`requests|routes|neighbou?rs|entries|states|flows|bandwidth|leases|addresses)`
+	gap        = `(?:[^.;]|\.\S)` // within a sentence
+	thingsFull = `(?:buffers?|bufs?|queues?|backlogs?|pools?|rings?|tables?|caches?|windows?|channels?|slots?|descriptors?|(?:file )?handles|` +
+		`ports?|connections?|sessions?|sockets?|threads?|workers?|processes|mbufs?|credits?|streams?|clients?|peers?|` +
+		`requests|routes|neighbou?rs|entries|states|flows|bandwidth|leases|addresses|fifo|resources?|bucket|tokens?)`
 	thingsLost = `(?:packets?|pkts?|frames?|datagrams?|messages?|msgs?|segments?|samples?|events?|requests?|requests|lines|` +
-		`flows?|spans?|metrics|data|traffic)`
+		`flows?|spans?|metrics|points|records?|traffic|quer(?:y|ies)|pings?)`
 	devices = `(?:firmware|microcode|adapter|controller|chip|card|nic|mac|phy|dma|hardware|hw|tx|rx|[tr]x queue|[tr]x ring|` +
-		`modem|radio|transceiver)`
-	linkNames = `(?:link|carrier|signal|association|uplink|wan|line|sync|gateway)`
+		`modem|radio|transceiver|mcu|mailbox|admin ?queue)`
+	linkNames = `(?:link|carrier|signal|association|uplink|wan|line|sync|gateway|interface)`
+	reached   = `(?:reached|exceed(?:s|ed|ing)?|hit|overcoming|over|above|too small)`
 )
 
-// failures are the words of each failure, in lower case.
-var failures = []struct {
+type failureForm struct {
 	failure Failure
 	form    *regexp.Regexp
-}{
-	{DeviceFails, regexp.MustCompile(`\b` + devices + `\b(?:[^.;]|\.\S){0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
-		`fatal error|not responding|timed out|timeout|reset failed|failed to reset|recovery)\b|` +
-		`\breset(?:ting)? (?:the )?` + devices + `\b|\b` + devices + `[ _]reset\b|\bunrecoverable\b(?:[^.;]|\.\S){0,20}\berror\b`)},
-	{Exhausted, regexp.MustCompile(`\b` + thingsFull + `\b(?:[^.;]|\.\S){0,30}?\b(?:(?:is|are|was|were|got|became|almost|nearly) full|full!|` +
-		`exhausted|overflow(?:ed|ing|s)?|overrun|overran|depleted|used up|flooded|saturated|overloaded|limit)\b|` +
-		`\bfull ` + thingsFull + `\b|` +
-		`\b(?:exhausted|overflow(?:ed|ing)?|overrun|(?:run|ran|running) out of|out of|no (?:more|free|available)|too many(?: open)?|` +
-		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) allocate?)\b(?:[^.;]|\.\S){0,24}\b` + thingsFull + `\b|` +
-		`\b(?:max\w*|limit)\b(?:[^.;]|\.\S){0,40}\b(?:reached|exceeded|hit)\b|\b(?:reached|exceed(?:s|ed|ing)?|hit)\b(?:[^.;]|\.\S){0,30}\b(?:max\w*|limit)\b|` +
-		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|queue full|buffer full|pool full`)},
-	{Lost, regexp.MustCompile(`\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
-		`(?:[^.;]|\.\S){0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b(?:[^.;]|\.\S){0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost)\b|` +
-		`\bpacket loss\b`)},
-	{Damaged, regexp.MustCompile(`\b(?:checksum|crc|fcs|digest|hmac|mac|icv|integrity)\b(?:[^.;]|\.\S){0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
-		`invalid|incorrect|wrong)\b|\b(?:bad|invalid|wrong|incorrect) (?:checksum|crc|fcs|digest|hmac|mac|icv)\b|` +
-		`\bcorrupt(?:ed|ion)?\b(?:[^.;]|\.\S){0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b(?:[^.;]|\.\S){0,24}\b(?:corrupt(?:ed)?|malformed|truncated)\b|` +
-		`\b(?:decrypt\w*|decapsulat\w*)\b(?:[^.;]|\.\S){0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
-	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b(?:[^.;]|\.\S){0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped)\b|` +
-		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
-	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)\b|\b429 too many requests\b|\bquota exceeded\b|` +
-		`\bbackpressure\b`)},
-	{Refused, regexp.MustCompile(`\bconnection\b(?:[^.;]|\.\S){0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
-		`\breset by peer\b|\bbroken pipe\b|\beconn(?:refused|reset|aborted)\b|\bactively refused\b|\bunexpected eof\b`)},
-	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|deadline exceeded|etimedout|ehostunreach|unreachable|no route to host|host is down)\b|` +
-		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|` +
-		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
-		`\btimeout (?:waiting|while|expired|exceeded|reading|writing|connecting|on)\b|: timeout\W*$|` +
-		`\b(?:no|without) (?:response|reply|answer|heartbeat|ack\w*)\b|\b(?:not|never) (?:respond|answer|repl)\w*\b|` +
-		`\blost (?:the )?(?:connection|contact|peer|session)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn)\b(?:[^.;]|\.\S){0,20}` +
-		`\b(?:lost|dead|died|stale|missed)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies)\b|` +
-		`\bhold ?timer expired\b|\bgiving up\b`)},
-	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow\b|\boverloaded\b|` +
-		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
-		`link|connection|receiver|network|disk)|\bhigh latency\b|\blatency\b(?:[^.;]|\.\S){0,20}\b(?:too high|exceed\w*|above)\b`)},
 }
+
+// failures are the words of each failure, in lower case.
+var failures = []failureForm{
+	{DeviceFails, regexp.MustCompile(`\b` + devices + `\b` + gap + `{0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
+		`fatal error|not responding|timed out|timeout|reset failed|failed to reset|recovery|failed to (?:start|stop|wake|send|respond|load))\b|` +
+		`\breset(?:ting)? (?:the )?` + devices + `\b|\b` + devices + `[ _](?:is )?reset\b|\bunrecoverable\b` + gap + `{0,20}\berror\b|` +
+		`\bfailed to (?:wake ?up|power (?:on|up)|reset the|flush tx|stop tx|send (?:mcu|wmi|fw)|set (?:key|rate|channel))\b|` +
+		`\btimed? ?out waiting for (?:pending tx|mcu|fw|firmware|wmi|tx|rx|hardware)\b|\bpolling for tx timestamp\b|\bdma errors?\b|` +
+		`\b(?:can ?not|can't|failed to|could not|unable to) (?:attach|connect|find|probe|detect|init\w*|read|load)\b` + gap + `{0,16}\b(?:phy|mdio|eeprom|nvm|firmware)\b|` +
+		`\b(?:crash|crashed|assert(?:ed|ion)?)\b` + gap + `{0,24}\b(?:firmware|fw|remoteproc|microcode)\b|\btx status -\d+|` +
+		`\b(?:adapter|modem|controller|radio|dongle|coordinator)\b` + gap + `{0,16}\b(?:disconnected|fatal error|disappeared|not found|unplugged)\b|` +
+		`\bdevice not accepting address\b|\bdevice descriptor read/\w+, error\b|\bunable to enumerate usb device\b`)},
+	{NoMemory, regexp.MustCompile(`\bout of memory\b|\boom[- ]kill|\bcan(?:not|'t| not) allocate memory\b|\benomem\b|\b(?:memory|page) allocation failure\b|` +
+		`\bmemory (?:limit|pressure|exhausted|alarm)\b|\b(?:low|insufficient|not enough) (?:on )?memory\b|\bmemory resource limit alarm\b`)},
+	{TooLarge, regexp.MustCompile(`\b(?:message|packet|frame|datagram|payload) (?:is )?too (?:long|large|big)\b|\b(?:emsgsize|fragmentation needed|frag needed)\b|` +
+		`\b(?:exceeds?|larger than|bigger than|greater than|above) (?:the )?(?:\w+ ){0,2}mtu\b|\boversized? (?:frame|packet|datagram)\b|` +
+		`\bmtu\b` + gap + `{0,20}\b(?:mismatch|too (?:small|large|low|big|high)|exceeded|inconsistent)\b|\bpath mtu\b` + gap + `{0,20}\b(?:decreas|reduc|lower|drop)`)},
+	{Late, regexp.MustCompile(`\bmax(?:imum)? delay reached\b|\b(?:packets?|frames?|samples?|buffers?|segments?|data)\b` + gap + `{0,40}\b(?:too late|for too long|too old|out[- ]of[- ]order|late)\b|` +
+		`\b(?:received|got) (?:oos|out[- ]of[- ](?:order|sequence)|late)\b|\bjitter buffer (?:under|over)|\bbuffer underruns?\b|\bunderrun occurred\b|` +
+		`\b(?:bad packet id|packet replay|replay detected|replayed packet)\b|\b(?:sequence|seq) (?:number )?(?:gap|jump|mismatch|hole)|` +
+		`\b(?:expected|waiting for) (?:seq\w*|packet) \d+`)},
+	{Exhausted, regexp.MustCompile(`\b` + thingsFull + `\b` + gap + `{0,30}?\b(?:(?:is|are|was|were|got|became|almost|nearly|too) full|full!|` +
+		`exhausted|overflow(?:ed|ing|s)?|overrun|overran|depleted|used up|flooded|saturated|overloaded|limits? (?:reached|exceeded|hit))\b|` +
+		`\bfull ` + thingsFull + `\b|\b` + thingsFull + ` (?:full|is busy|busy)\b|` +
+		`\b(?:exhausted|overflow(?:ed|ing)?|overrun|(?:run|ran|running) out of|out of|no (?:more|free|available|room in|space in|room left in)|too many(?: open)?|` +
+		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) (?:allocate?|get|acquire))\b` + gap + `{0,24}\b` + thingsFull + `\b|` +
+		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
+		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|no space left`)},
+	{Lost, regexp.MustCompile(`\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
+		gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost|fewer than)\b|` +
+		`\b(?:packet|data) loss\b|\b(?:dropping|dropped|discarding|discarded) (?:\w+ )?(?:data|items?)\b|\bdiscontinuity received\b|\bcontinuity check failed\b`)},
+	{Damaged, regexp.MustCompile(`\b(?:checksum|crc|fcs|digest|hmac|icv|integrity)\b` + gap + `{0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
+		`invalid|incorrect|wrong)\b|\b(?:bad|invalid|wrong|incorrect) (?:checksum|crc|fcs|digest|hmac|mac|icv)\b|` +
+		`\bcorrupt(?:ed|ion)?\b` + gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:corrupt(?:ed)?|malformed|truncated|too short)\b|` +
+		`\b(?:decrypt\w*|decapsulat\w*)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
+	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped|offline|disconnected|(?:error|disconnecting))\b|` +
+		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b|\bctrl-event-disconnected\b`)},
+	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
+		`\bback-?pressure\b`)},
+	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
+		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
+		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
+		`\btemporary failure in name\b|\bunknown host\b|\bhost not found\b`)},
+	{Refused, regexp.MustCompile(`\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
+		`\breset by peer\b|\bbroken pipe\b|\becon(?:nrefused|nreset|naborted)\b|\bactively refused\b|\bunexpected eof\b|\bprematurely closed\b|` +
+		`\b(?:end of file|eof|closed|ended) before\b|\bincomplete (?:read|body|message|response)\b|\bclosed by (?:the )?(?:remote|peer|foreign)\b|\bunexpected(?:ly)? clos|\bforcibly closed\b`)},
+	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|time-?out (?:error|occurred)|deadline exceeded|etimedout|ehostunreach|enetunreach|unreachable|` +
+		`no route to host|host is down)\b|\btimeout(?:exception|error)\b|` +
+		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|setup|` +
+		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
+		`\b(?:timeout (?:waiting|while|expired|exceeded|reading|writing|connecting|on)|(?:due to|because of|by) (?:\w+ ){0,3}time-?out|exceeded (?:its |the )?time-?out)\b|: timeout\W*$|` +
+		`\b(?:no|without) (?:response|reply|answer|heartbeats?|ack\w*|handshake)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
+		`\blost (?:the )?(?:connection|contact|peer|session|server)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn|server|node|master|replica|slave|client|backend|upstream)\b` +
+		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
+		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
+		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:failed|failure|error)\b|` +
+		`\bhold ?timer expired\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
+	{Broken, regexp.MustCompile(`\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
+		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
+		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
+	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
+		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
+		`link|connection|receiver|network|disk|upstream|server)|\bfailed to send out heartbeat on time\b|\b(?:high|increased|excessive) (?:latency|lag|jitter|rtt)\b|` +
+		`\b(?:latency|lag|delay)\b` + gap + `{0,20}\b(?:too high|exceed\w*|above)\b|\bcan't keep up\b|\bcannot keep up\b|\bnot keep(?:ing)? up\b`)},
+}
+
+// longTime is a time of a second or more that a warning says something took.
+var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag)\b[^.;\d]{0,16}` +
+	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
 
 // failureWords are such that one of them stands in every line that a form of failures fits, in lower case: they are found faster.
 var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,respon,time,reset,recover,full,exhaust,overflow,"+
-	"overr,deplet,used up,flood,saturat,overload,limit,out of,no more,no free,no avail,too many,enough,insufficient,allocat,reached,"+
-	"exceed,buffer space,enobufs,emfile,enfile,unavailable,drop,discard,lost,losing,loss,miss,skip,throw,error,mismatch,fail,bad,invalid,"+
-	"incorrect,wrong,corrupt,malformed,truncat,decrypt,is down,went down,flap,deauth,disass,throttl,rate,quota,backpress,refused,abort,closed,"+
-	"broken,econn,eof,deadline,ehost,unreach,no route,host is down,no re,no ans,no ack,no heart,without,not ,never,dead,stale,"+
-	"giving up,expired,long,slow,behind,latency", ",")
+	"overr,deplet,used up,flood,saturat,overload,limit,out of,out-of,no more,no free,no avail,too many,enough,insufficient,allocat,reached,"+
+	"exceed,buffer space,space left,enobufs,emfile,enfile,enomem,oom,memory,unavailable,drop,discard,lost,losing,loss,miss,skip,throw,error,mismatch,fail,"+
+	"bad,invalid,incorrect,wrong,corrupt,malformed,truncat,decrypt,is down,went down,flap,deauth,disass,throttl,rate,quota,pressure,refused,abort,closed,"+
+	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
+	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
+	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
+	"elapsed,took,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
-// Lines that speak of failures without telling one: of none, of what is set, and of what nobody reads as the network's.
+// Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
+// programs of which nobody reads the lines as the network's.
 var (
-	noFailure = regexp.MustCompile(`(?i)\b(?:0|no|zero|without)\b (?:\w+ ){0,2}?(?:lost|dropped|drops|discarded|errors|packets lost|timeouts|loss)\b|` +
-		`\b(?:lost|dropped|discarded|timeouts?|overflows?|loss)\b(?: packets)?\W{1,3}0\b|\b(?:set(?:ting)? to|configured|defaults? to|deprecated|` +
-		`enabled|disabled|not supported|unsupported|unknown option|suppressed|callbacks|invalid (?:argument|option)|successful\w*|recovered|` +
-		`restored|syntax error|permission denied|authentication fail\w*|preauth|password|firewall|blocked|denied)\b`)
+	noFailure = regexp.MustCompile(`\b(?:0|no|zero|without|\w+=0)\b (?:\w+ ){0,2}?(?:lost|dropped|drops|discarded|errors|packets lost|timeouts|loss|failures)\b|` +
+		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
+		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
+		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
+		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with)\b`)
+	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
+		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
+	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
+		`struct)\b.*[;{(=]|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
 		`systemd-(?:networkd|logind|journald|udevd|coredump|tmpfiles|timesyncd)|apt\S*|dpkg|dnf|yum|packagekit\S*|snapd|polkit\S*|xorg|xdg\S*|` +
-		`rsyslogd|syslogd|avahi\S*|modemmanager|upsd|smartd|ntpd|chronyd|kernel)$`)
-	kernelTold = regexp.MustCompile(`(?i)^[\w.-]+ kernel: |^kernel: |^\W*\[ *\d+\.\d+\]`)
+		`avahi\S*|upsd|smartd|ntpd|chronyd|make|gcc|cc|ld|go|cargo|pip|npm)$`)
 	// kernelNetwork are names in the kernel's lines that are of the network.
 	kernelNetwork = regexp.MustCompile(`\b(?:eth|en[opsx]|wl|wlan|wwan|ib|bond|wg|ppp|tun|tap|vlan|phy)\w*\d\b|(?i)\b(?:e1000e?|igb|igc|ixgbe\w*|i40e|` +
 		`iavf|ice|bnxt_en|bnx2x?|mlx[45]\w*|r81\d\d|r8152|tg3|atlantic|ena|gve|virtio_net|vmxnet3|\w*netvsc|qede|sfc|cxgb\d|be2net|enic|fec|` +
-		`stmmac\w*|mvneta|mvpp2|dwmac\S*|macb|bcmgenet|lan78xx|smsc95xx|ax88179\w*|asix|cdc_\w+|ath\d+k\w*|iwlwifi|mt7\w+|rtw\w*|rtl8\w+|` +
-		`brcmfmac|mwifiex\w*|ieee80211|netdev|tcp|udp|ipv[46]|wireguard|vxlan|xfrm|bonding|l2tp|ppp\w*)\b`)
+		`stmmac\w*|mvneta|mvpp2|dwmac\S*|macb|bcmgenet|lan78xx|smsc\d+xx|ax88179\w*|asix|cdc_\w+|ath\d+k\w*|iwlwifi|mt7\w+|rtw\w*|rtl8\w+|` +
+		`brcmfmac|mwifiex\w*|ieee80211|netdev|ipt_\w+|[nx][ft]_\w+|tcp|udp|ipv[46]|wireguard|vxlan|xfrm|bonding|l2tp|ppp\w*)\b|^usb \w`)
+	// onBus is a driver's line of a device on a bus: what times out there is the device.
+	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
+	// happened are words of what was, in lines that a program does not call a warning.
+	happened = regexp.MustCompile(`\b(?:timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
+		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|\w+exception)\b`)
+	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
+	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
+	counted0 = regexp.MustCompile(`^[\w() -]{0,12}["']?\s*[:=]\s*["']?0(?:[^\w.]|$)`)
+	// lostCount is how many packets a line says were lost.
+	lostCount = regexp.MustCompile(`\b` + thingsLost + ` (?:dropped|lost|discarded|missed|skipped)[:= ]{1,3}(\d{1,12})\b|` + `\b(?:dropped|lost|discarded) (?:items|count|` + thingsLost + `)[":= ]{1,4}(\d{1,12})\b|` + `\b(\d{1,12}) (?:\w+ )?` + thingsLost + `\b` + gap + `{0,16}\b(?:dropped|lost|discarded|missed|skipped|fewer)\b|` +
+		`\b(?:dropp?(?:ed|ing)?|lost|loss|discard(?:ed|ing)|missed|skipped)\b (?:\w+ ){0,2}?(\d{1,12}) (?:\w+ )?` + thingsLost + `\b`)
+	// filteredPacket is a packet of an established TCP connection that a rule of iptables or nftables logged before it dropped it.
+	filteredPacket = regexp.MustCompile(`(?i)(?:drop|den[iy]|block|reject|invalid).* IN=\S* OUT=\S* .*PROTO=TCP .*RES=0x\w+ ACK (?:PSH )?URGP=`)
+	peerIn         = regexp.MustCompile(`(?:->|=>|<|\b(?:to|from|peer|with|tcp|udp|server|host|master|node|replica|client|upstream|backend|` +
+		`address|addr|by)\b)[ =:"/(\[]{0,3}((?:\d{1,3}\.){3}\d{1,3}|\[?[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}\]?)\b`)
+	addressIn = regexp.MustCompile(`\b((?:\d{1,3}\.){3}\d{1,3})\b`)
 )
 
 // ReportOf is what a line of a log reports, and whether it reports a failure at all.
-func ReportOf(line string) (r Report, ok bool) {
-	if len(line) > reportLimit {
+func ReportOf(line string) (Report, bool) { return reportOf(line, true) }
+
+// UnstampedReport is ReportOf for lines without a time or a level, which stand where a program's output does.
+func UnstampedReport(line string) (Report, bool) { return reportOf(line, false) }
+
+func reportOf(line string, stamped bool) (r Report, ok bool) {
+	if len(line) > reportLimit || !tellsFailure(line) {
 		return r, false
 	}
-	lower := strings.ToLower(line)
-	if !slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(lower, w) }) {
+	l := parseLogLine(line)
+	const fewWords = 3 // a name, not a message
+	if !l.stamped && len(strings.Fields(line)) < fewWords || stamped && !l.stamped && !ToolFailed.MatchString(line) || otherPrograms.MatchString(l.program) ||
+		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && ofSource.MatchString(line) {
 		return r, false
 	}
-	line = line[len(composed.FindString(line)):]
-	at := LogStamp.FindStringIndex(line)
-	if at == nil || levelIn.MatchString(line) {
+	text := plainText(l.text)
+	if filteredPacket.MatchString(l.text) {
+		r.Failure = Filtered
+	} else if r.Failure = failureIn(text, l); r.Failure == NoFailure || l.level == quietLevel && !happened.MatchString(text) {
 		return r, false
 	}
-	rest := strings.TrimLeft(line[at[1]:], " \t,|-[]")
-	kernel := kernelTold.MatchString(line) || kernelTold.MatchString(rest)
-	for range 2 { // the level stands before the program, or behind it
-		m := logLevel.FindStringSubmatchIndex(rest)
-		if m != nil && m[2] < 0 {
-			return r, false
-		}
-		if m != nil {
-			rest = rest[m[1]:]
-		}
-		if m := programOf.FindStringSubmatch(rest); m != nil && r.Program == "" && !kernel {
-			r.Program, rest = m[1], rest[len(m[0]):]
-		}
+	if r.Failure == LinkLost && l.kernel {
+		return r, false // cards that start lose their link once
 	}
-	if otherPrograms.MatchString(r.Program) || kernel && !kernelNetwork.MatchString(rest) || noFailure.MatchString(rest) ||
-		len(countSlash.FindAllString(rest, 2)) > 1 { // a row of counters has a reader
-		return r, false
+	if r.Failure == Silent && onBus.MatchString(l.text) {
+		r.Failure = DeviceFails
 	}
-	if kernel {
-		r.Program = "kernel"
+	r.Program, r.Quiet, r.Peer, r.Count = l.program, l.level == quietLevel, peerOf(text), countedIn(text)
+	return r, true
+}
+
+// StreamGap is what players say of packets of a television stream that are missing.
+var StreamGap = regexp.MustCompile(`discontinuity received 0x\w+ instead of 0x|Continuity check failed for pid`)
+
+// ToolFailed is the begin of a line in which a tool or an exception says why it failed.
+var ToolFailed = regexp.MustCompile(`^\s*(?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error|Timeout): |` +
+	`^\s*(?:curl|wget|rsync|ssh|scp|sftp|nc|psql|mysql|mount(?:\.nfs)?|npm ERR!|docker|kubectl): `)
+
+// tellsFailure reports whether a line has words that tell a failure, wherever they stand: it is found fast.
+func tellsFailure(line string) bool {
+	lower := plainText(line)
+	if strings.Contains(line, " ACK ") && filteredPacket.MatchString(line) {
+		return true
 	}
-	rest = strings.ToLower(rest)
+	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(lower, w) }) &&
+		(slices.ContainsFunc(failures, func(f failureForm) bool { return f.form.MatchString(lower) }) || longTime.MatchString(lower))
+}
+
+// plainText is a text in lower case, its names cut into words.
+func plainText(text string) string { return strings.ReplaceAll(strings.ToLower(text), "_", " ") }
+
+// failureIn is the failure that a message tells, in lower case.
+func failureIn(text string, l logLine) Failure {
+	if noFailure.MatchString(text) || len(countSlash.FindAllString(text, 2)) > 1 { // a row of counters has a reader
+		return NoFailure
+	}
 	for _, f := range failures {
-		if f.form.MatchString(rest) {
-			r.Failure = f.failure
-			return r, f.failure != LinkLost || !kernel // cards that start lose their link once
+		if at := f.form.FindStringIndex(text); at != nil {
+			rest := text[at[1]:]
+			if supposed.MatchString(text[:at[0]]) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
+				return NoFailure
+			}
+			return f.failure
 		}
 	}
-	return r, false
+	if l.level == loudLevel && longTime.MatchString(text) {
+		return Slow
+	}
+	return NoFailure
+}
+
+// readReports keeps the lines that report a failure.
+func (f *Facts) readReports(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		if _, ok := UnstampedReport(line); ok && len(f.Messages) < messageLimit {
+			found = true
+			f.Messages = append(f.Messages, Message{shorten(strings.TrimSpace(line)), f.Line(t.from, i+1)})
+		}
+	}
+	return nothingUnless(found)
+}
+
+// IsLogLine reports whether a line begins as lines of logs do.
+func IsLogLine(line string) bool { return len(line) <= reportLimit && parseLogLine(line).stamped }
+
+func peerOf(text string) string {
+	if m := peerIn.FindAllStringSubmatch(text, 8); m != nil {
+		return strings.Trim(m[len(m)-1][1], "[]")
+	}
+	return addressIn.FindString(text)
+}
+
+func countedIn(text string) uint64 {
+	m := lostCount.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.ParseUint(m[1]+m[2]+m[3]+m[4], 10, 64)
+	return n
 }

@@ -17,18 +17,46 @@ func TestReportOf(t *testing.T) {
 		{"Mar  4 11:02:59 edge1 kernel: enp3s0: bad checksum in frame", "kernel", Damaged},
 		{"relay_1  | 2025-01-09T07:10:31Z WARN relayd: peer 7 timed out", "relayd", Silent},
 		{"ConnectionResetError: [Errno 104] Connection reset by peer", "", Refused},
-		{"ssh: connect to host 192.0.2.1 port 22: Connection timed out", "", Silent},
+		{"ssh: connect to host 192.0.2.1 port 22: Connection timed out", "ssh", Silent},
+		{`{"level":"warn","ts":1741770000.1,"logger":"mesh","msg":"peer is unreachable","peer":"192.0.2.4"}`, "mesh", Silent},
+		{`{"log":"2025-03-01T10:00:00Z WARN relayd: write queue overflow\n","stream":"stderr","time":"2025-03-01T10:00:00Z"}`, "relayd", Exhausted},
+		{"<28>1 2025-03-01T10:00:00.003Z host9 tunneld 812 - - peer lost, no keepalive for 30 s", "tunneld", Silent},
+		{"2213:M 02 Jun 2025 09:31:33.838 # Connection with replica 192.0.2.20:6380 lost.", "", Silent},
+		{"[7] 2025/09/09 17:02:48.810876 [WRN] 192.0.2.21:39402 - cid:4 - Slow consumer, pending 64 MB", "", Slow},
+		{"09/Sep/2025:10:11:21 +0200 PID1277 [WARN] pool.c:93 Could not connect 3 times in a row", "", Silent},
+		{"Fri Jul  5 15:55:09 2024 daemon.err uplinkd[812]: packet too large for tunnel, 1480", "uplinkd", TooLarge},
+		{"Mar  4 11:02:59 gw kernel: [39.4] fw-drop IN= OUT=eth0 SRC=192.0.2.1 DST=192.0.2.9 LEN=40 PROTO=TCP SPT=4 DPT=9 WINDOW=3 RES=0x00 ACK URGP=0",
+			"kernel", Filtered},
 		{"Error handling: when the buffer is full, packets are dropped.", "", NoFailure},
 		{"2025-01-09T07:10:31Z INFO  relayd: connection timeout set to 30", "", NoFailure},
-		{"2025-01-09 07:10:31 INFO relayd: peer 7 timed out", "", NoFailure},
+		{"2025-01-09 07:10:31 INFO relayd: peer 7, timeout 30", "", NoFailure},
+		{"2025-01-09 07:10:31 WARN relayd: read took 20 ms", "", NoFailure},
 		{"Mar  4 11:02:59 edge1 sshd[12]: Connection reset by 192.0.2.1 port 2201 [preauth]", "", NoFailure},
 		{"Mar  4 11:02:59 edge1 kernel: ata1: SError: { hardreset failed }", "", NoFailure},
 		{"2025-01-09 07:10:31 WARN relayd: 0 packets dropped", "", NoFailure},
+		{"11/Apr/2023 09:43:39 [probe.c:4282] Flow drops [export queue full: 0]", "", NoFailure},
+		{`{"level":"info","msg":"listening","queue_limit":512,"dropped":0}`, "", NoFailure},
 		{"The buffer is full and packets are lost.", "", NoFailure},
+		{`10:11:12 if err != nil { return fmt.Errorf("dial %s: connection timed out", a) }`, "", NoFailure},
 	} {
 		r, ok := ReportOf(c.line)
 		if r.Failure != c.failure || ok != (c.failure != NoFailure) || ok && r.Program != c.program {
 			t.Errorf("%s: %+v, %v", c.line, r, ok)
 		}
+	}
+}
+
+func TestReportTells(t *testing.T) {
+	r, _ := ReportOf("[ERROR] relay: 2 a.example. A: read udp 198.51.100.3:4444->192.0.2.53:5300: i/o timeout")
+	if r.Peer != "192.0.2.53" {
+		t.Errorf("%+v", r)
+	}
+	r, _ = ReportOf("2025-01-09 07:10:31 WARN relayd: dropped 120 records, slow reader")
+	if r.Count != 120 || r.Failure != Lost {
+		t.Errorf("%+v", r)
+	}
+	r, ok := ReportOf("2025-01-09 07:10:31 INFO relayd: session 7 timed out")
+	if !ok || !r.Quiet {
+		t.Errorf("%+v, %v", r, ok)
 	}
 }

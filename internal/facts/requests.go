@@ -66,8 +66,8 @@ var (
 	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
 
-// recursionTime is what unbound logs of its queries on average (services/mesh.c).
-var recursionTime = regexp.MustCompile(`average recursion processing time (\d+\.\d+) sec`)
+// recursionTime is what unbound logs of its queries on average (services/mesh.c), and what resolvectl query says of one.
+var recursionTime = regexp.MustCompile(`(?:average recursion processing time|Information acquired via protocol \S+ in) (\d{1,6}(?:\.\d+)?) ?s`)
 
 // readRequests reads the times of requests.
 func (f *Facts) readRequests(t text) error {
@@ -127,7 +127,7 @@ func (f *Facts) readRequests(t text) error {
 	return nothingUnless(found)
 }
 
-// lookupLine is the time of a query for a name, in seconds, as dig and unbound tell it.
+// lookupLine is the time of a query for a name, in seconds, as dig, unbound and resolvectl tell it.
 func lookupLine(line string) (float64, bool) {
 	if m := recursionTime.FindStringSubmatch(line); m != nil {
 		v, _ := strconv.ParseFloat(m[1], 64) // its form is a number's

@@ -236,8 +236,8 @@ var looseLines = []looseLine{
 		"DNS "}},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^;; Query time: \d+ msec|average recursion processing time \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
-		[]string{"time_", "Query time", "processing time", "haproxy["}},
+		`^;; Query time: \d+ msec|average recursion processing time \d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
+		[]string{"time_", "Query time", "processing time", "acquired via", "haproxy["}},
 	{facts.BalancerLine, "curl", []string{"Z "}},
 	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
 	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},

@@ -20,6 +20,8 @@ type outputs struct {
 	rounds *[]round
 	now    *moment
 	lead   *string       // the sentence before the section that is taken
+	fenced *bool         // it stands between fences
+	typed  *bool         // it is the output of a command
 	over   *facts.Unread // what came after roundLimit rounds of one output
 }
 
@@ -37,7 +39,7 @@ type round struct {
 const roundLimit = 60
 
 func newOutputs() outputs {
-	o := outputs{rounds: &[]round{}, now: &moment{}, lead: new(string), over: &facts.Unread{}}
+	o := outputs{rounds: &[]round{}, now: &moment{}, lead: new(string), fenced: new(bool), typed: new(bool), over: &facts.Unread{}}
 	first := o.round(0)
 	o.texts, o.places = first.texts, first.places
 	return o
@@ -140,7 +142,7 @@ func period(name string, lines []string) int {
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
 	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
-	facts.OtherCounters}
+	facts.OtherCounters, facts.Reports}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -198,7 +200,7 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 
 func (o outputs) take(part section) {
 	o.now.read(part)
-	*o.lead = part.lead
+	*o.lead, *o.fenced, *o.typed = part.lead, part.fenced, part.command != ""
 	if changesQueue.MatchString(part.command) {
 		if strings.Contains(part.command, " netem ") { // it says what tc would show
 			o.add("tc -s qdisc show", part.command, part.command, []int{part.first - 1})
@@ -310,6 +312,8 @@ func (o outputs) takeLoose(p passage) {
 	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""
+	var rest []int // lines of a log that say nothing that is known
+	reported := false
 	for i, line := range p.lines {
 		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
 			continue // its statistics follow
@@ -348,7 +352,13 @@ func (o outputs) takeLoose(p passage) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
+			reported = reported || l == &reportLine
+		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
+			rest = append(rest, i)
 		}
+	}
+	if reported {
+		loose["dmesg"].join(p, rest)
 	}
 	for _, all := range []map[string]*scattered{blocks, loose} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -360,16 +370,37 @@ func (o outputs) takeLoose(p passage) {
 	o.takeCounters(p, blocks, loose)
 }
 
+// logLines bounds the lines that are kept of a log for what they do not say.
+const logLines = 5000
+
+// join adds lines of a passage where they stood: a failure that comes once in a long log says little.
+func (s *scattered) join(p passage, more []int) {
+	var all scattered
+	for i, line := range s.lines {
+		for len(more) > 0 && p.first+more[0] < s.at[i] {
+			all.lines, all.at, more = append(all.lines, p.lines[more[0]]), append(all.at, p.first+more[0]), more[1:]
+		}
+		all.lines, all.at = append(all.lines, line), append(all.at, s.at[i])
+	}
+	for _, i := range more {
+		all.lines, all.at = append(all.lines, p.lines[i]), append(all.at, p.first+i)
+	}
+	*s = all
+}
+
 // quoted is the passage of a sentence, in backticks or quotation marks, that has a form itself: the message without
 // the words around it; else the line. Nothing is left of one that only names a message, or says that there is none.
 func quoted(line string, l *looseLine) string {
 	const short = 120 // a line of a log, not a sentence
+	if l.form == nil {
+		return line
+	}
 	for _, mark := range []string{"`", `"`} {
 		parts := strings.Split(line, mark)
 		named := false
 		for i := 1; i < len(parts); i += 2 {
 			switch {
-			case l.form == nil || !l.form.MatchString(parts[i]):
+			case !l.form.MatchString(parts[i]):
 			case denied.MatchString(parts[i-1]) || mark == "`" && isName(parts[i]):
 				named = true
 			case len(line) >= short:
@@ -402,9 +433,72 @@ func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {
 	for _, par := range paragraphs(p) {
 		if !slices.ContainsFunc(par.at(), func(line int) bool { return taken[line] }) && facts.CountsLosses(par.lines) {
 			o.add(facts.OtherCounters, "", "\n"+strings.Join(par.lines, "\n"), par.at())
+			for _, line := range par.at() {
+				taken[line] = true
+			}
+		}
+	}
+	o.takeReports(p, taken)
+}
+
+// takeReports keeps the lines without a time or a level that report a failure, where they stand as what a program printed:
+// shown as such, behind a line of a log or a colon, or several times.
+func (o outputs) takeReports(p passage, taken map[int]bool) {
+	const longest = 400
+	shapes := map[string]int{}
+	var reports []int
+	for i, line := range p.lines[:min(len(p.lines), logLines)] {
+		if len(line) > longest || taken[p.first+i] || strings.TrimSpace(line) == "" || heading.MatchString(line) {
+			continue
+		}
+		if _, ok := facts.UnstampedReport(line); ok {
+			reports = append(reports, i)
+			shapes[standing.ReplaceAllString(line, "$1#")]++
+		}
+	}
+	first := len(p.lines) // of a command's output the end is not known: what follows its first paragraph may be the post
+	if at := paragraphs(p); len(at) > 0 {
+		first = at[0].first - p.first + len(at[0].lines)
+	}
+	for _, i := range reports {
+		line, before, next := p.lines[i], "", ""
+		for j := i - 1; j >= max(i-2, 0) && before == ""; j-- { // perhaps above an empty line
+			before = strings.TrimSpace(p.lines[j])
+		}
+		if i+1 < len(p.lines) {
+			next = strings.TrimSpace(p.lines[i+1])
+		}
+		announced := (strings.HasSuffix(before, ":") || quotedLine.MatchString(line)) && message.MatchString(line) && !continues.MatchString(next)
+		again := shapes[standing.ReplaceAllString(line, "$1#")] >= often
+		if len(line) > proseLength && !strings.ContainsAny(line, "0123456789:=[]") &&
+			(continues.MatchString(line) || continues.MatchString(next)) {
+			continue // a line of a sentence that is longer than it
+		}
+		shown := *o.fenced || *o.typed && i < first
+		if shown || (announced || again || i > 0 && facts.IsLogLine(p.lines[i-1])) && !spoken.MatchString(line) {
+			o.add(facts.Reports, "", line, []int{p.first + i})
 		}
 	}
 }
+
+// often is how many times a line stands in a text that a program wrote; a line of prose that is continued on the next is
+// longer than proseLength.
+const (
+	often       = 3
+	proseLength = 45
+)
+
+// quotedLine is nothing but a message in quotation marks.
+var quotedLine = regexp.MustCompile("^\\s*[\"'`].{20,}[\"'`]\\.?\\s*$")
+
+// message begins as messages do, continues as the next line of a sentence does.
+var (
+	message   = regexp.MustCompile("^\\s*(?:> ?)?[\"'`]?(?:[A-Z0-9\\[(<]|[\\w.-]+: )")
+	continues = regexp.MustCompile(`^ *[a-z]+,? `)
+)
+
+// spoken tells a sentence of a post from a message.
+var spoken = regexp.MustCompile(`(?i)\b(?:i|we|my|our|you|your|it's|i'm|i've)\b|[?]$`)
 
 // processRow is a row of top's processes: number, owner, priority, nice value.
 var processRow = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +(?:\d+|rt) +-?\d+ +\d`)
