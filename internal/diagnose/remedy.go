@@ -116,6 +116,7 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 
 // bsdCard is the driver's name and a number.
 var bsdCard = regexp.MustCompile(`^[a-z]{2,}\d+$`)
+
 // steering are the processors to which packets of a receive queue are passed on in software.
 const steering = "/sys/class/net/*/queues/rx-*/rps_cpus"
 

@@ -17,8 +17,8 @@ func datagramsLost() Rule {
 					worst = e
 				}
 			}
-			if share(worst) < 0.001 {
-				return nil
+			if share(worst) < 0.001 || float64(total(in.Facts, "Udp.RcvbufErrors")) >= 0.9*float64(worst.Lost) {
+				return nil // udp-buffer says it
 			}
 			severity := gradedShare(share(worst))
 			if severity == Critical {

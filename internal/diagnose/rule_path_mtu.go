@@ -38,9 +38,6 @@ func pathMTU() Rule {
 			if refused := refusedHere(in.Facts); refused != nil {
 				return refused
 			}
-			if found := largeLost(in.Facts); found != nil {
-				return found
-			}
 			return learnedMTU(in.Facts)
 		},
 		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 "+
@@ -62,49 +59,6 @@ func refusedHere(f *facts.Facts) []Finding {
 		}
 	}
 	return nil
-}
-
-// largeLost finds a peer that answers small pings and no large ones.
-func largeLost(f *facts.Facts) []Finding {
-	const ethernet = 1500
-	for _, p := range f.Pings {
-		small, ok := smallerAnswered(f, p)
-		if !ok {
-			continue
-		}
-		size := p.Data + icmpHeaders
-		action := "find the largest size that passes (Linux: ping -M do -s N PEER; BSD: ping -D -s N PEER), set the MTU to " +
-			"N+28 on both ends or clamp the MSS (" + clampedMSS(f.System, 1360) + "), and allow ICMP \"fragmentation needed\""
-		if size > ethernet {
-			action = fmt.Sprintf("set an MTU of %d on both hosts, on each switch port and on each VLAN, bridge or bond between "+
-				"them, or return to 1500 everywhere; ping -M do -s 1472 PEER (BSD: ping -D -s 1472 PEER) shows whether "+
-				"1500 passes", size)
-		}
-		found := one(cmp.Or(p.Peer, small.Peer), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source), small.Source},
-			"none of %d pings of %d bytes was answered, smaller ones were: a link on the path has a smaller MTU", p.Sent, size)
-		found[0].Because = "A switch or bridge drops frames above its MTU silently. Handshakes and short requests pass, but " +
-			"full-sized segments are lost: transfers hang right after the start."
-		found[0].Confirm = "With decreasing sizes, pings are answered from a certain size on."
-		return do(action, with(Warning, found))
-	}
-	return nil
-}
-
-// icmpHeaders are those of IPv4 and ICMP, in bytes.
-const icmpHeaders = 28
-
-// smallerAnswered finds the answered pings of a peer that answers none of large ones.
-func smallerAnswered(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
-	const least = 1200
-	if large.Data < least || large.Sent == 0 || large.Answered > 0 || large.TooLong {
-		return facts.Ping{}, false
-	}
-	for _, p := range f.Pings {
-		if p.Answered > 0 && 2*p.Data < large.Data && (p.Peer == large.Peer || p.Peer == "" || large.Peer == "") {
-			return p, true
-		}
-	}
-	return facts.Ping{}, false
 }
 
 // learnedMTU finds what the kernel remembers of a path: ip route get shows it with the time at which it forgets.

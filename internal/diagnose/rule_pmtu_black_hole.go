@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -45,25 +46,41 @@ func pmtuBlackHole() Rule {
 
 // swallowedPings finds large pings to a peer that nobody answers while smaller ones are, without a word of why.
 func swallowedPings(f *facts.Facts) []Finding {
-	const large, largest, ipICMP = 1000, 9216, 28
+	const ethernet = 1500
 	for _, big := range f.Pings {
-		if big.Data < large || big.Data > largest || big.Sent < 3 || big.Answered > 0 || big.TooLong {
+		small, ok := smallerAnswered(f, big)
+		if !ok || big.Sent < 3 {
 			continue
 		}
-		for _, small := range f.Pings {
-			if small.Peer != big.Peer || small.Data == 0 || small.Data >= big.Data || 2*small.Answered <= small.Sent {
-				continue
-			}
-			answered := small.Source
-			if small.Counted.Text != "" {
-				answered = small.Counted
-			}
-			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes get no reply, those of %d do, and "+
-				"no router reports an MTU", big.Data+ipICMP, small.Data+ipICMP)
-			found[0].Confirm = "A hanging TCP transfer continues with a smaller MSS."
-			return do(fmt.Sprintf("allow ICMP type 3 code 4; until then, clamp the MSS to %d on the "+
-				"forwarding router", small.Data+ipICMP-headers), found)
+		size := big.Data + icmpHeaders
+		found := one(cmp.Or(big.Peer, small.Peer), []facts.Source{cmp.Or(big.Counted, big.Missing, big.Source),
+			cmp.Or(small.Counted, small.Source)}, "packets of %d bytes get no reply, smaller ones do, and no router reports an MTU", size)
+		found[0].Confirm = "ping with DF set and fewer and fewer bytes gets replies from one size on."
+		if size > ethernet {
+			found[0].Because = "A switch or bridge drops frames above its MTU without a message. Handshakes and short requests pass, " +
+				"full segments are lost: transfers hang right after they begin."
+			return do(fmt.Sprintf("set MTU %d on both hosts and on every switch port, VLAN, bridge and bond between them, or return to "+
+				"1500 everywhere; ping -M do -s 1472 PEER shows whether 1500 passes", size), found)
 		}
+		return do("allow ICMP type 3 code 4; until then, find the largest size that passes (ping -M do -s N PEER) and clamp the MSS "+
+			"on the forwarding router to N-12 ("+clampedMSS(f.System, 1360)+" for N = 1372)", found)
 	}
 	return nil
+}
+
+// icmpHeaders are those of IPv4 and ICMP, in bytes.
+const icmpHeaders = 28
+
+// smallerAnswered finds the answered pings of a peer that answers none of large ones.
+func smallerAnswered(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
+	const least, most = 1000, 9216
+	if large.Data < least || large.Data > most || large.Sent == 0 || large.Answered > 0 || large.TooLong {
+		return facts.Ping{}, false
+	}
+	for _, p := range f.Pings {
+		if 2*p.Answered > p.Sent && p.Data < large.Data && (p.Peer == large.Peer || p.Peer == "" || large.Peer == "") {
+			return p, true
+		}
+	}
+	return facts.Ping{}, false
 }

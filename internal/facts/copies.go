@@ -16,7 +16,7 @@ type Copy struct {
 // The progress of scp and sftp (OpenSSH, progressmeter.c), and that of rsync (progress.c) with what it says at the end
 // (main.c). All count in powers of 1024.
 var (
-	scpProgress   = regexp.MustCompile(`\d% +\d+[KMGTP]?B +(\d+\.\d)([KMGT]?)B/s +(?:\d\d:)?[\d-]\d:[\d-]\d(?: ETA)?$`)
+	scpProgress   = regexp.MustCompile(`\d% +\d+[KMGTP]?B +(\d+\.\d)([KMGT]?)B/s +(?:\d{1,3}:)?[\d-]\d:[\d-]\d(?: ETA)?$`)
 	rsyncProgress = regexp.MustCompile(`^[\d,.]+[KMGT]? +\d+% +(\d+\.\d\d)([kMGT]?)B/s +\d+:\d\d:\d\d`)
 	rsyncEnd      = regexp.MustCompile(`^sent [\d,.KMGT]+ bytes +received [\d,.KMGT]+ bytes +([\d,]+\.\d\d)([KMGT]?) bytes/sec$`)
 )

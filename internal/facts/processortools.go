@@ -136,7 +136,8 @@ func (f *Facts) readTop(t text) error {
 			continue
 		}
 		if m := busyboxRow.FindStringSubmatch(line); m != nil {
-			if v, ok := positive(m[1]); ok && v >= 20 && v <= 100 && len(f.Threads) < rowLimit {
+			// Of idle threads those of the processors tell how many there are.
+			if v, ok := positive(m[1]); ok && (v >= 20 || strings.Contains(m[2], "ksoftirqd/")) && v <= 100 && len(f.Threads) < rowLimit {
 				name := strings.Trim(m[2], "[]{}")
 				if strings.HasPrefix(name, "/") {
 					name = path.Base(name)
