@@ -11,8 +11,8 @@ import (
 	"github.com/wirerate/wirerate/internal/transcript"
 )
 
-// TestPosts measures recall and precision on posts whose cause was decided from the text before inspect read them: "cause"
-// lists the rules that name it, "also" those that are right besides. Infos are hints and not counted as false.
+// TestPosts holds that the cause of each post is named and nothing false beside it: "cause" lists the rules that name it,
+// "also" those that are right besides. Infos are hints and not counted as false.
 func TestPosts(t *testing.T) {
 	files, err := filepath.Glob("testdata/posts/*.txt")
 	if err != nil || len(files) < 60 {
@@ -28,7 +28,7 @@ func TestPosts(t *testing.T) {
 			if slices.ContainsFunc(found, func(f diagnose.Finding) bool { return slices.Contains(causes, f.Rule) }) {
 				named++
 			} else {
-				t.Logf("%s: missed, found %v", name, rules(found))
+				t.Errorf("%s: missed, found %v", name, rules(found))
 			}
 		}
 		for _, f := range found {
@@ -37,14 +37,11 @@ func TestPosts(t *testing.T) {
 				right++
 			case f.Severity.AtLeast(diagnose.Warning):
 				wrong++
-				t.Logf("%s: false: %s %s: %s", name, f.Rule, f.Subject, f.Summary)
+				t.Errorf("%s: false: %s %s: %s", name, f.Rule, f.Subject, f.Summary)
 			}
 		}
 	}
 	t.Logf("recall %.3f of %g, precision %.3f of %g", named/decidable, decidable, right/(right+wrong), right+wrong)
-	if named/decidable < 0.9 || right/(right+wrong) < 0.97 {
-		t.Error("recall is to be at least 0.9, precision at least 0.97")
-	}
 }
 
 func findingsIn(t *testing.T, c postedCase) []diagnose.Finding {
