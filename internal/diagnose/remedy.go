@@ -136,7 +136,7 @@ func everyProcessor(n int) (mask, from string) {
 		return "", ""
 	}
 	mask = strconv.FormatUint(1<<(n-(n-1)/group*group)-1, 16)
-	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d processors", n)
+	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d CPUs", n)
 }
 
 // constant is a formula that depends on nothing.

@@ -70,8 +70,8 @@ func behindOutages(p facts.Ping) bool {
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
-	local := "the delay arises on the local network: turn off Wi-Fi power saving (iw dev NAME set power_save off), check " +
-		"signal and channel, and find who saturates the link"
+	local := "the delay arises on the local network: disable Wi-Fi power saving (iw dev NAME set power_save off), " +
+		"check signal and channel, and find who saturates the link"
 	if f.System != "linux" {
 		local = "the delay arises on the local network: check its Wi-Fi (signal, channel, power saving), who saturates the " +
 			"link, and devices that inspect packets"
@@ -123,8 +123,8 @@ func delayedLater(f *facts.Facts) []Finding {
 		if slow.Peer == "" || !known || slow.Answered < least || !delayed(quick.Avg, slow.Min, slow.Max) {
 			continue
 		}
-		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time the RTT is %s on average and up to %s, "+
-			"at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
+		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "in one measurement the RTT is %s on "+
+			"average and up to %s, in another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
 	}
 	return nil
 }

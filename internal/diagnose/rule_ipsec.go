@@ -66,8 +66,9 @@ const (
 func ipsecReasons() []ipsecReason {
 	return slices.Concat([]ipsecReason{
 		{"Xfrm.XfrmInStateSeqError", cameTwice,
-			"enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child; ip xfrm: replay-window), and " +
-				"look for the source of the reordering: several paths, or encryption on several CPUs"},
+			"enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child; ip xfrm: " +
+				"replay-window), and find the source of the reordering: several paths, or encryption on several " +
+				"CPUs"},
 		{"Xfrm.XfrmInStateProtoError", forged,
 			"compare the algorithms and truncation lengths of both ends (sha256 with 96 or 128 bits), and look for devices that " +
 				"modify packets on the path"},

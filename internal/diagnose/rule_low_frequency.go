@@ -27,7 +27,7 @@ func lowFrequency() Rule {
 			if !ok || !known || err != nil || now <= 0 || 2*now > most {
 				return nil
 			}
-			return with(Info, do("let powerd follow the load: powerd_flags=\"-a hiadaptive\" in /etc/rc.conf",
+			return with(Info, do("set powerd to follow the load: powerd_flags=\"-a hiadaptive\" in /etc/rc.conf",
 				one("processor", []facts.Source{src, in.Facts.Settings["dev.cpu.0.freq_levels"].Source},
 					"it runs at %d of %d MHz", now, most)))
 		},
