@@ -53,7 +53,7 @@ func cpuSaturated() Rule {
 				severity = Warning
 			}
 			return with(severity, do(lessWork(in.Facts),
-				one("processor", sample(evidence),
+				one("CPU", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
 					100*idle/all)))
 		},
@@ -133,6 +133,6 @@ func fullInKernel(f *facts.Facts) []Finding {
 	}
 	return with(Warning, do("find the threads that process packets ("+threads+"); reduce the work per packet (firewall rules, "+
 		"IDS/IPS), or use a faster machine",
-		one("processor", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
+		one("CPU", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
 			100*kernel/float64(n))))
 }

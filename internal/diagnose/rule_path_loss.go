@@ -161,8 +161,8 @@ func failedChecks(f *facts.Facts) []Finding {
 	all := slices.Sorted(maps.Keys(names))
 	found := with(repeated(failed, 3), one(strings.Join(all[:min(len(all), most)], ", "), lines,
 		"the WAN check failed %s", counted(failed, "time")))
-	found[0].Confirm = "ping -I NAME to the same address also loses packets; if not, the target rate-limits pings: give " +
-		"mwan3 two targets."
+	found[0].Confirm = "ping -I NAME to the same address also loses packets; if not, the target rate-limits pings: " +
+		"configure a second target in mwan3."
 	return do("ping -I NAME both the ISP's first router and the target: if the router answers, add more targets "+
 		"(/etc/config/mwan3: list track_ip); otherwise check the modem and the cable", found)
 }

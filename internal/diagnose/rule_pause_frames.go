@@ -52,8 +52,8 @@ func pausedBy(f *facts.Facts, n *facts.NIC, c facts.Counter) []Finding {
 	}
 	sent := n.Counters["tx_packets"]
 	if c.Value < flood || sent.Source.Text == "" || sent.Value*10 > c.Value {
-		return do("the switch or the other end cannot take what this host sends: check its port's pause frames and "+
-			"drops, and whether a slower port is behind it"+stop, found)
+		return do("check the pause frames and drops of the switch port, and whether a slower port is behind it: it "+
+			"cannot take what this host sends"+stop, found)
 	}
 	found[0].Evidence = append(found[0].Evidence, sent.Source)
 	found[0].Summary += fmt.Sprintf("; it could send %s in total", counted(int(min(sent.Value, 1<<31)), "packet"))

@@ -72,7 +72,7 @@ func ofRealtek(f *facts.Facts, found []Finding) []Finding {
 	if f.System == system.FreeBSD && realtekHung.MatchString(found[0].Evidence[0].Text) {
 		if f.Distribution == "OPNsense" {
 			found[0].Fix = []Fix{{Action: "install the vendor's driver, the plugin os-realtek-re (System > " +
-				"Firmware > Plugins), and restart; if it is already installed, use another card"}}
+				"Firmware > Plugins), and reboot; if it is already installed, use another card"}}
 			return found
 		}
 		found[0].Fix = []Fix{{Action: "install the vendor's driver: pkg install realtek-re-kmod (in OPNsense the plugin " +
@@ -177,7 +177,8 @@ func hungAction(line string) string {
 }
 
 // sleepingSlot is the power saving of a card's slot, with the way to switch it off.
-const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off on the kernel command line)"
+const sleepingSlot = "the slot's power saving, ASPM (in the BIOS; on Linux pcie_aspm=off on the kernel command " +
+	"line)"
 
 // wholeSlot is a slot as Linux's drivers name it.
 var wholeSlot = regexp.MustCompile(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)

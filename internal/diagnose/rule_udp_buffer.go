@@ -181,8 +181,8 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		if m[8] != "" { // the BSDs grant all of it or nothing
 			found[0].Summary = fmt.Sprintf("a program requested a buffer of %s and was refused", units.Bytes(size))
 		}
-		found[0].Because = "UDP has no flow control in the kernel: a burst that exceeds the buffer is lost, and " +
-			"QUIC and similar transfers slow down."
+		found[0].Because = "A burst larger than the buffer is lost when receiving and blocks the program when " +
+			"sending: QUIC and similar transfers slow down."
 		found[0].Confirm = refusalEnds
 		if f.System != system.Linux && (m[8] != "" || strings.HasPrefix(m[0], "so-snd")) { // TCP's too, and those for sending
 			found[0].Subject, found[0].Because = "sockets", wholeOrNone
