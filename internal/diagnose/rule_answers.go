@@ -21,8 +21,8 @@ var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) whil
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
 	const ended = "the proxy gave up %s because no server accepted the connection in time"
-	const action = "check that the server runs and whether its listen queue is full (ss -ltn), then look for firewalls on " +
-		"the path"
+	const action = "check that the server is running and its accept queue is not full (ss -ltn), then check for " +
+		"firewalls on the path"
 	if found := endedBy(f, "sC", ended); found != nil {
 		return do(action, found)
 	}
@@ -184,9 +184,9 @@ func nameServersSilent() Rule {
 			case 1:
 				said = "it did not respond in time"
 			}
-			found := decisive(do("query each server by itself (dig @SERVER NAME), from the pod and from its node; look for a "+
-				"filter on port 53 and a full conntrack table (conntrack -S); for a cluster DNS server, check that it runs and has "+
-				"endpoints",
+			found := decisive(do("query each server by itself (dig @SERVER NAME), from the pod and from its node; "+
+				"check for a filter on port 53 and a full conntrack table (conntrack -S); for a cluster DNS "+
+				"server, check that it runs and has endpoints",
 				with(Info, one(subject, lines, "%s (%s)", said, counted(n, "line")))))
 			if n > 1 || len(servers) == 0 {
 				found[0].Severity = Warning

@@ -96,8 +96,8 @@ type ipsecReason struct{ counter, said, action string }
 // ipsecReasonsOfBSD are what netstat -s of FreeBSD (usr.bin/netstat/ipsec.c) and OpenBSD (usr.bin/netstat/inet.c) counts
 // of a protocol.
 func ipsecReasonsOfBSD(protocol string) (all []ipsecReason) {
-	const widen = "enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child), and look for " +
-		"the source of the reordering: several paths, or encryption on several CPUs"
+	const widen = "enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child), and " +
+		"find the source of the reordering: several paths, or encryption on several CPUs"
 	const compare = "compare the algorithms and truncation lengths of both ends, and look for devices that modify packets " +
 		"on the path"
 	const end = "compare the SAs on both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one end dropped an SA that the " +
