@@ -80,10 +80,13 @@ const clampMSS = "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -
 
 // clampedMSS says how the MSS of forwarded connections is lowered on a system.
 func clampedMSS(s system.System, mss int) string {
-	if s == system.Linux {
+	switch s {
+	case system.Linux:
 		return clampMSS
+	case system.OpenBSD:
+		return fmt.Sprintf("pf.conf: match scrub (max-mss %d)", mss)
 	}
-	return fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mss)
+	return fmt.Sprintf("pf.conf: scrub max-mss %d", mss)
 }
 
 // headers are those of IPv4 and TCP, in bytes.
