@@ -94,7 +94,7 @@ func ownAddressBack(f *facts.Facts) []Finding {
 	m := ownAddress.FindStringSubmatch(lines[0].Text)
 	found := with(repeated(n, often), one(m[1], lines, "frames with the bridge's own MAC address arrive on %s (%s)",
 		m[2], counted(n, "line")))
-	found[0].Because = "The bridge's own frames come back: two ports go to the same switch without LACP or " +
+	found[0].Because = "The bridge receives its own frames: two ports go to the same switch without LACP or " +
 		"spanning tree, which is a loop; or a second host, such as a cloned virtual machine, has the same MAC " +
 		"address."
 	found[0].Confirm = "The messages stop when one port's cable is pulled; bridge fdb show br " + m[1] + " shows " +

@@ -350,6 +350,9 @@ func (f Fix) write(b *strings.Builder) {
 	}
 	if f.File != "" {
 		kept := "in " + f.File + ": " + f.Line
+		if strings.HasPrefix(f.File, "the ") { // kernel command line, which is no file
+			kept = "on " + f.File + ": " + f.Line
+		}
 		if f.Command != "" {
 			kept = "to make it permanent, " + kept
 		}
