@@ -84,9 +84,17 @@ func clampedMSS(s system.System, mss int) string {
 	case system.Linux:
 		return clampMSS
 	case system.OpenBSD:
-		return fmt.Sprintf("pf.conf: match scrub (max-mss %d)", mss)
+		return fmt.Sprintf("pf.conf: match all scrub (max-mss %d)", mss)
 	}
-	return fmt.Sprintf("pf.conf: scrub max-mss %d", mss)
+	return fmt.Sprintf("pf.conf: scrub all max-mss %d", mss)
+}
+
+// fixedMSS is clampedMSS for a path whose MTU no route knows.
+func fixedMSS(s system.System, mss int) string {
+	if s == system.Linux {
+		return strings.Replace(clampMSS, "--clamp-mss-to-pmtu", fmt.Sprintf("--set-mss %d", mss), 1)
+	}
+	return clampedMSS(s, mss)
 }
 
 // headers are those of IPv4 and TCP, in bytes.

@@ -63,7 +63,7 @@ func swallowedPings(f *facts.Facts) []Finding {
 				"1500 everywhere; ping -M do -s 1472 PEER shows whether 1500 passes", size), found)
 		}
 		return do("allow ICMP type 3 code 4 on the path; until then, find the largest size that passes (ping -M do "+
-			"-s N PEER) and clamp the MSS on the forwarding router to N-12 ("+clampedMSS(f.System, 1360)+" for N = 1372)", found)
+			"-s N PEER) and clamp the MSS on the forwarding router to N-12 ("+fixedMSS(f.System, 1360)+" for N = 1372)", found)
 	}
 	return nil
 }
