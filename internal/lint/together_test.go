@@ -67,6 +67,8 @@ func TestTogether(t *testing.T) {
 		{"two daemons", []string{rc, "ntpd_enable=YES\nchronyd_enable=YES\n"}, "start two daemons for one task"},
 		{"one of two daemons", []string{rc, "ntpd_enable=NO\nchronyd_enable=YES\n"}, ""},
 		{"a rule that is always there", []string{"/etc/ipfw.rules", "#!/bin/sh\ncmd=\"ipfw -q add\"\n$cmd 100 allow ip from any to any\n$cmd 65535 deny ip from any to any\n"}, "rule numbers up to 65534"},
+		{"a rule that nothing which goes out reaches", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any out keep-state\nipfw add 200 deny tcp from any to any 25 out\n"}, "decides about all of them that go out"},
+		{"a rule of the other direction", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any out keep-state\nipfw add 200 deny tcp from any to me 23 in\nipfw add 300 deny tcp from any to me 25\n"}, ""},
 		{"a rule that nothing reaches", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, "decides about all of them"},
 		{"rules", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 50 skipto 200 tcp from any to me 23\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, ""},
 		{"rules after a flush", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw -q -f flush\nipfw add 200 deny tcp from any to me 23\n"}, ""},
@@ -295,6 +297,29 @@ func TestNeedsOfFiles(t *testing.T) {
 	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
 	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
 		t.Errorf("a wrong unit is told once: %v", res.Problems)
+	}
+}
+
+// TestParentless wants a parent of a VLAN.
+func TestParentless(t *testing.T) {
+	c := load(t)
+	for text, want := range map[string]bool{
+		"inet 192.0.2.1/24 vnetid 7\n":                       true,
+		"# parent em0\nup\n":                                 true,
+		"vlan 7 vlandev em0\ninet 192.0.2.1 255.255.255.0\n": false,
+		"inet 192.0.2.1/24\n!ifconfig vlan7 parent em0\n":    false,
+		"inet 192.0.2.1/24\nparent em0 vnetid 7\n":           false,
+		"inet <address> 255.255.255.0\n":                     false,
+		"description \"no parent yet\"\n":                    false,
+	} {
+		res := Run(c, []Input{{Path: "/etc/hostname.vlan7", Text: text}}, Options{System: catalog.OpenBSD})
+		if found := len(res.Problems) == 1 && res.Problems[0].Code == "needs"; found != want {
+			t.Errorf("%q: %v", text, brief(res))
+		}
+	}
+	script := "#!/bin/ksh\nrcctl enable dhcpd\necho \"inet 192.0.2.9 255.255.255.0 192.0.2.0\" > /etc/hostname.em0\n"
+	if res := Run(c, files("a.sh", script), Options{}); list(res) != "a.sh:3:36 syntax warning\n" {
+		t.Errorf("a file that echo writes: %v", brief(res))
 	}
 }
 
