@@ -118,6 +118,7 @@ func TestMagnitude(t *testing.T) {
 		{catalog.Linux, "net.ipv4.tcp_max_syn_backlog=16384\nfs.file-max=65536\n", "harmful warning"},
 		{catalog.FreeBSD, "kern.ipc.nmbclusters=25600\n", "below-default warning"},
 		{catalog.FreeBSD, "kern.ipc.nmbclusters=524289\n", ""},
+		{catalog.FreeBSD, "vfs.zfs.vdev.cache.size=9\nvfs.zfs.prefetch_disable=1\n", "removed warning, renamed warning"},
 		{catalog.FreeBSD, "kern.ipc.nmbclusters=524288\nkern.maxfiles=262144\nkern.maxfilesperproc=300000\n", "below-default warning, below-default warning"},
 		{catalog.FreeBSD, "net.inet.ip.portrange.first=20000\nnet.inet.ip.portrange.last=10000\n", "conflict warning"},
 		{catalog.Linux, "net.core.default_qdisc=fq_coddle\n", "bad-value error"},
