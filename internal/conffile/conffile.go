@@ -133,6 +133,8 @@ type Reject struct {
 	// say it; Idle is set of a line that is read and does nothing.
 	Because string
 	Idle    bool
+
+	pasted bool // a mistake of copying, which is no placeholder in a guide either
 }
 
 // style says how a value is written, for Set.

@@ -229,7 +229,10 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 	if len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`) {
 		return
 	}
-	if slices.Contains(parts, kind) {
+	if slices.Contains(parts, kind) || kind == HostnameIf {
+		if kind == HostnameIf {
+			sub.path = s.resolved(target.text)
+		}
 		if from < to && !strings.ContainsAny(s.src[from:to], "\\$`") {
 			s.whole(sub, kind, target.text, from, to, words[0].line)
 		}

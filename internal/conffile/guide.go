@@ -18,7 +18,11 @@ func (s *scanner) guide() {
 		return fixed(e)
 	}
 	rejected := s.rejected
-	s.rejected = func(Reject) {}
+	s.rejected = func(r Reject) {
+		if r.pasted {
+			rejected(r)
+		}
+	}
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
 			return true // a part about another system

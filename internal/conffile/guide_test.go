@@ -26,6 +26,8 @@ func TestGuideSystem(t *testing.T) {
 		{"a table of defaults", "| Tunable | Default |\n|---|---|\n| `net.inet.tcp.blackhole` | 0 |\n", ""},
 		{"a list", "* /etc/sysctl.conf\n  * kern.ipc.somaxconn=8192\n", FreeBSD},
 		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", FreeBSD},
+		{"commands in prose", "For FreeBSD:\n\nsysctl -w kern.maxfiles=4096\nkldload cc_htcp\n\nThat is all.\n", FreeBSD},
+		{"commands in prose of another system", "Then:\n\nsysctl -w net.ipv4.ip_forward=1\n", ""},
 		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
 	} {
 		if got := GuideSystem("x.md", tt.text); got != tt.want {

@@ -75,8 +75,9 @@ func closed(line, end string) int {
 	return strings.Index(strings.ToLower(line), end)
 }
 
-// plainAssignment is a line of a guide that is an assignment and nothing else.
-var plainAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:#.*)?$`)
+// plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
+var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
+	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:#.*)?$`)
 
 // guideText goes through the lines of a guide.
 type guideText struct {
@@ -198,8 +199,23 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 	return true
 }
 
-// conclude hands out the block that ends at to.
+// fileComment is a comment that names the file of the lines below it, and nothing else.
+var fileComment = regexp.MustCompile(`(?m)^#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?[ \t]*$`)
+
+// conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {
+	begin := g.from
+	for _, m := range fileComment.FindAllStringIndex(g.src[begin:to], -1) {
+		at := begin + m[0]
+		part := g.src[g.from:at]
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		if !g.hand(at, blockOf(part, g.above, "")) {
+			return false
+		}
+		g.from, g.first = at, g.first+strings.Count(part, "\n")
+	}
 	return g.hand(to, blockOf(g.src[g.from:to], g.above, ""))
 }
 

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -150,11 +151,37 @@ func (s *scanner) broadcastWord(words []word) {
 		words = words[1:]
 	}
 	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
-		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") || !isDigits(words[3].text) {
+		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") {
 		return
 	}
 	w := words[3]
+	if last := broadcastOf(words[1].text, words[2].text); last != "" && dottedQuad(w.text) && w.text != last {
+		s.rejected(Reject{Line: w.line, Span: w.span,
+			Reason:  w.text + " is not the broadcast address of this network: " + last + ", or NONE",
+			Because: "netstart passes it to ifconfig as the broadcast address, which other hosts of the network do not take for one."})
+		return
+	}
+	if !isDigits(w.text) {
+		return
+	}
 	s.rejected(Reject{Line: w.line, Span: w.span,
 		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
 		Because: "netstart passes it to ifconfig as the broadcast address."})
+}
+
+// broadcastOf is the broadcast address of a network, "" for one that has none or a mask that is not dotted.
+func broadcastOf(address, mask string) string {
+	a, err := netip.ParseAddr(address)
+	m, bad := netip.ParseAddr(mask)
+	if err != nil || bad != nil || !a.Is4() || !m.Is4() {
+		return ""
+	}
+	last, bits := a.As4(), m.As4()
+	if bits[3] > 252 || bits == [4]byte{} {
+		return "" // a host or a pair
+	}
+	for i := range last {
+		last[i] |= ^bits[i]
+	}
+	return netip.AddrFrom4(last).String()
 }

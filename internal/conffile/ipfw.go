@@ -10,15 +10,16 @@ import (
 type ipfwRules struct {
 	configured map[string]bool // pipe 1, queue 2, nat 3
 	used       []word          // those of rules, with the text "pipe 1"
-	all        ipfwRule        // the first rule that decides about every packet
+	all        []ipfwRule      // rules that decide about every packet, or every one of a direction
 	rules      []ipfwRule
 	jumps      bool // a rule goes on at another one, or a number is not known
 }
 
 type ipfwRule struct {
-	number int
-	line   int
-	span   Span
+	number    int
+	line      int
+	span      Span
+	direction string // in or out
 }
 
 // ipfwLimit bounds what is kept of a script, and ipfwDefault is the number of the rule that is always there.
@@ -41,7 +42,7 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
 	case len(words) == 1 && words[0].text == "flush":
-		s.ipfw.rules, s.ipfw.all = nil, ipfwRule{}
+		s.ipfw.rules, s.ipfw.all = nil, nil
 	case len(words) > 0 && (words[0].text == "delete" || words[0].text == "set" || words[0].text == "disable" ||
 		strings.Contains(words[0].text, "/")):
 		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
@@ -79,14 +80,19 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 			r.used = append(r.used, used)
 		}
 	}
-	rule := ipfwRule{number, words[0].line, Span{words[0].span.Start, words[len(words)-1].span.End}}
-	if decidesAll(texts) && base.Flags&Conditional == 0 && (r.all.line == 0 || number < r.all.number) {
-		r.all = rule
+	rule := ipfwRule{number, words[0].line, Span{words[0].span.Start, words[len(words)-1].span.End}, ""}
+	for _, direction := range []string{"in", "out"} {
+		if slices.Contains(texts, direction) {
+			rule.direction = direction
+		}
+	}
+	if decidesAll(texts) && base.Flags&Conditional == 0 {
+		r.all = append(r.all, rule)
 	}
 	r.rules = append(r.rules, rule)
 }
 
-// decidesAll reports a rule that decides about every packet.
+// decidesAll reports a rule that decides about every packet, or every one of its direction.
 func decidesAll(words []string) bool {
 	if !slices.Contains([]string{"allow", "accept", "pass", "permit", "deny", "drop"}, words[0]) {
 		return false
@@ -94,6 +100,12 @@ func decidesAll(words []string) bool {
 	words = words[1:]
 	if len(words) > 0 && words[0] == "log" {
 		words = words[1:]
+	}
+	if len(words) > 0 && words[len(words)-1] == "keep-state" {
+		words = words[:len(words)-1]
+	}
+	if n := len(words); n > 0 && (words[n-1] == "in" || words[n-1] == "out") {
+		words = words[:n-1]
 	}
 	rest := strings.Join(words, " ")
 	return rest == "ip from any to any" || rest == "all from any to any"
@@ -146,13 +158,24 @@ func (r *ipfwRules) conclude(s *scanner) {
 					"exist are dropped (ipfw(8))."})
 		}
 	}
-	if r.jumps || r.all.line == 0 {
+	if r.jumps {
 		return
 	}
+	first := map[string]ipfwRule{} // that decides about a direction
+	for _, rule := range r.all {
+		if before, ok := first[rule.direction]; !ok || rule.number < before.number {
+			first[rule.direction] = rule
+		}
+	}
 	for _, rule := range r.rules {
-		if rule.number > r.all.number {
+		decider, found := first[""]
+		if same, ok := first[rule.direction]; ok && (!found || same.number < decider.number) {
+			decider, found = same, true
+		}
+		if found && rule.number > decider.number {
 			s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true,
-				Reason:  "no packet comes to this rule: rule " + strconv.Itoa(r.all.number) + " decides about all of them",
+				Reason: "no packet comes to this rule: rule " + strconv.Itoa(decider.number) + " decides about all of them" +
+					map[string]string{"in": " that come in", "out": " that go out"}[decider.direction],
 				Because: "The rules are gone through by their numbers, and the search ends at the first one that decides."})
 		}
 	}

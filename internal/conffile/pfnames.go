@@ -12,7 +12,7 @@ import (
 // pfNames follows the macros and tables of pf.conf, and emits where a name is not the one that was defined:
 //
 //	pf:rule/macro  a macro that no line above defines, and for which pfctl refuses the whole file
-//	pf:rule/table  a table that only looks like one of the file: pf makes it, and nothing fills it
+//	pf:rule/table  a table that no line defines or fills: pf makes it, and the rule matches nothing
 //	pf:rule/again  a macro that a later line defines otherwise before any uses it; the value is its line
 //
 // A macro that is not defined is emitted where it is used first.
@@ -21,6 +21,7 @@ import (
 // file, of which nothing is said; so is what an included file may define (parse.y of pfctl).
 type pfNames struct {
 	macros, tables map[string]bool
+	filled         map[string]bool   // tables that rules fill or block, and that programs do
 	used           []word            // tables of rules
 	unknown        []word            // macros
 	idle           map[string][]word // definitions that nothing has used yet
@@ -36,9 +37,9 @@ type pfAgain struct {
 
 func (n *pfNames) statement(words []word) {
 	if n.macros == nil {
-		n.macros, n.tables, n.idle = map[string]bool{}, map[string]bool{}, map[string][]word{}
+		n.macros, n.tables, n.filled, n.idle = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
-	for _, w := range words {
+	for i, w := range words {
 		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
 			continue
 		}
@@ -52,6 +53,9 @@ func (n *pfNames) statement(words []word) {
 		} else if name := strings.TrimPrefix(w.text, "!"); strings.HasPrefix(name, "<") && strings.HasSuffix(name, ">") {
 			w.text = strings.Trim(name, "<>")
 			n.used = append(n.used, w)
+			if words[0].text == "block" || i > 0 && words[i-1].text == "overload" {
+				n.filled[w.text] = true
+			}
 		}
 	}
 	switch {
@@ -91,8 +95,11 @@ func (n *pfNames) conclude(s *scanner) {
 		s.pfName("pf:rule/again", a.name, strconv.Itoa(a.line))
 	}
 	for _, w := range n.used {
-		if meant := nearest(w.text, n.tables); meant != "" && !n.tables[w.text] {
+		meant := nearest(w.text, n.tables)
+		whole := len(n.macros) > 0 && len(n.tables) > 0 && !n.filled[w.text]
+		if !n.tables[w.text] && (meant != "" || whole) {
 			s.pfName("pf:rule/table", w, meant)
+			n.tables[w.text] = n.tables[w.text] || meant == "" // told once
 		}
 	}
 }

@@ -14,20 +14,29 @@ type pfOrder struct {
 	told    bool
 }
 
-// pfStages are the statements that have their place, by its number.
+// pfStages are the statements that have their place, by its number, and the options that come before them all.
+// The others are taken everywhere.
 var pfStages = map[string]int{
-	"scrub": 1,
-	"altq":  2, "queue": 2,
-	"nat": 3, "rdr": 3, "binat": 3, "nat-anchor": 3, "rdr-anchor": 3, "binat-anchor": 3,
-	"pass": 4, "block": 4, "match": 4, "antispoof": 4, "anchor": 4,
+	"reassemble": 1, "optimization": 1, "loginterface": 1, "block-policy": 1, "fingerprints": 1, "debug": 1,
+	"scrub": 2,
+	"altq":  3, "queue": 3,
+	"nat": 4, "rdr": 4, "binat": 4, "nat-anchor": 4, "rdr-anchor": 4, "binat-anchor": 4,
+	"pass": 5, "block": 5, "match": 5, "antispoof": 5, "anchor": 5,
 }
 
-var pfStageNames = []string{"", "normalization (scrub)", "queueing (altq, queue)", "translation (nat, rdr, binat)", "filtering"}
+var pfStageNames = []string{"", "this option", "normalization (scrub)", "queueing (altq, queue)",
+	"translation (nat, rdr, binat)", "filtering"}
 
 func (o *pfOrder) statement(s *scanner, words []word) {
 	first := words[0]
-	if first.text == "no" && len(words) > 1 {
-		first = words[1]
+	place := pfStages[first.text]
+	switch {
+	case first.text == "no" && len(words) > 1:
+		place = pfStages[words[1].text]
+	case first.text == "set" && len(words) > 1:
+		place = pfStages[words[1].text]
+	case place == 1:
+		place = 0
 	}
 	switch {
 	case s.system != FreeBSD || o.free || o.told || first.quoted:
@@ -35,13 +44,13 @@ func (o *pfOrder) statement(s *scanner, words []word) {
 		o.free = words[2].text == "no"
 	case first.text == "include":
 		o.free = true // what it holds may set the option
-	case pfStages[first.text] == 0:
-	case pfStages[first.text] < o.reached:
+	case place == 0:
+	case place < o.reached:
 		o.told = true
-		s.reject(first.line, first.span, "out of order: pfctl of FreeBSD takes "+pfStageNames[pfStages[first.text]]+
+		s.reject(first.line, first.span, "out of order: pfctl of FreeBSD takes "+pfStageNames[place]+
 			" only before "+pfStageNames[o.reached]+"; move the line up, or say set require-order no")
 	default:
-		o.reached = pfStages[first.text]
+		o.reached = place
 	}
 }
 

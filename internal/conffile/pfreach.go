@@ -41,7 +41,7 @@ func (r *pfReach) statement(s *scanner, words []word) {
 			i++
 			scope.iface = words[i].text
 			if scope.iface == "{" || scope.iface == "!" || scope.iface == "(" {
-				return
+				plain, narrow = false, true // which are several
 			}
 		case w == "rdomain" || w == "tag" || w == "anchor":
 			return

@@ -37,6 +37,7 @@ func TestPFRule(t *testing.T) {
 		{"pass in quick on em0 reply-to 192.0.2.1\nblock in on em0 proto tcp to port 25", ""},
 		{"pass in quick on { em0 em1 }\nblock in on em0 proto tcp to port 25", ""},
 		{"pass in quick\npass out quick\nblock log all", ""},
+		{"pass in quick\npass in on { em0 em1 } proto tcp to port 25\npass out on { em0 em1 } to any", "2:1 pf:rule/unreached=1\n"},
 		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", "refused 1:7 \"queue\"\n"}, {"match set queue", ""}, {"pass proto", ""},
 		{"pass proto { tcp no state", "1:18 pf:rule/no-state=tcp no state\n"},
 	} {
@@ -70,6 +71,8 @@ func TestPFGrammar(t *testing.T) {
 		{"a = em0\na = em1\npass on $a\na = em2\nb = 1\nb = 1\npass on $c\npass on $c", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n"},
 		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
 		{"pass out\nnat on em0 from 10.0.0.0/8 -> (em0)\nnat on em1 -> (em1)", "refused 2:1 \"nat\"\nrefused 3:1 \"nat\"\n", "refused 2:1 \"nat\"\n"},
+		{"scrub in\nset skip on lo0\nset block-policy drop", "2:5 pf:set/skip=lo0 [lo0]\n3:5 pf:set/block-policy=drop\nrefused 1:1 \"scrub\"\n",
+			"2:5 pf:set/skip=lo0 [lo0]\n3:5 pf:set/block-policy=drop\nrefused 3:1 \"set\"\n"},
 		{"set require-order no\npass out\nnat on em0 -> (em0)", "1:5 pf:set/require-order=no\nrefused 3:1 \"nat\"\n", "1:5 pf:set/require-order=no\n"},
 		{"nat on em0 -> (em0)\nanchor a {\npass\n}\nblock", "refused 1:1 \"nat\"\n", ""},
 		{"pass from (em0) to (em1", "refused 1:20 \"(\"\n", "refused 1:20 \"(\"\n"},

@@ -29,8 +29,8 @@ func (s *scanner) rcConf() {
 		s.rcCommand(c)
 	}}
 	l.unclosed = func(line int, quote Span) {
-		s.reject(line, quote, "the quote is not closed in this line: the shell takes the following lines into the value, or "+
-			"reads nothing of the file; write the closing quote")
+		s.rejected(Reject{Line: line, Span: quote, pasted: true, Reason: "the quote is not closed in this line: the shell takes " +
+			"the following lines into the value, or reads nothing of the file; write the closing quote"})
 	}
 	l.run()
 }
@@ -94,6 +94,21 @@ func (s *scanner) rcNotAssignment(c *command) {
 	}
 }
 
+// curlyQuotes rejects a value in the quotes of a word processor, which the shell and the loader take for letters.
+func (s *scanner) curlyQuotes(e Entry) bool {
+	if !strings.HasPrefix(e.Value, "“") && !strings.HasPrefix(e.Value, "”") {
+		return false
+	}
+	if s.stopped {
+		return true
+	}
+	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, pasted: true,
+		Reason: "these are typographic quotes, which are part of the value: write " + e.Key + "=\"" +
+			strings.Trim(e.Value, "“”") + "\"",
+		Because: "The shell knows no quotes but the plain ones, and a YES with others around it switches nothing on."})
+	return true
+}
+
 // rcVariable emits a variable and what is inside it.
 func (s *scanner) rcVariable(e Entry) {
 	if strings.HasSuffix(e.Key, "_load") && s.system == FreeBSD {
@@ -102,6 +117,9 @@ func (s *scanner) rcVariable(e Entry) {
 	iface, isIfconfig := ifconfigVariable(e.Key)
 	if isIfconfig {
 		e.Iface = iface
+	}
+	if s.curlyQuotes(e) {
+		return
 	}
 	s.emit(e)
 	if e.Has(Expands) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // carrierWords are the words of hostname.if before the interface that carries this one's packets.
@@ -17,6 +18,9 @@ var carrierWords = []string{"parent", "vlandev", "carpdev", "trunkport", "pppoed
 // that one up. A folder without other files of the kind is none of a host.
 func (k *checker) judgeCarriers(files []*source) {
 	for _, f := range files {
+		if k.system == catalog.OpenBSD && f.kind == conffile.HostnameIf {
+			k.parentless(f)
+		}
 		others := slices.ContainsFunc(f.beside, func(name string) bool {
 			return strings.HasPrefix(name, "hostname.") && name != path.Base(f.path)
 		})
@@ -54,4 +58,25 @@ func (k *checker) carrier(f *source, number, start int, line string) {
 				"only carries others."})
 		return
 	}
+}
+
+// vlanFile is a file of a VLAN, and vlanParent a line of it that says, or may say, what carries it.
+var (
+	vlanFile   = regexp.MustCompile(`^hostname\.s?vlan[0-9]+$`)
+	vlanParent = regexp.MustCompile(`(?m)^(?:[^#\n]*[ \t])?(?:parent|vlandev)[ \t]|^[ \t]*!|[<{$]`)
+	vlanLine   = regexp.MustCompile(`(?m)^[ \t]*(?:inet6?|up|dhcp|autoconf)\b`)
+)
+
+// parentless reports a VLAN of OpenBSD that no interface carries.
+func (k *checker) parentless(f *source) {
+	at := vlanLine.FindStringIndex(f.text)
+	if at == nil || !vlanFile.MatchString(path.Base(f.path)) || vlanParent.MatchString(f.text) {
+		return
+	}
+	k.open(f)
+	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}},
+		finding{code: "needs", severity: Warning, sources: []string{"vlan(4)", "ifconfig(8), parent and vnetid"},
+			message: path.Base(f.path) + " names no parent interface",
+			because: "A VLAN sends its packets through its parent, and with none it carries nothing: add a line such as " +
+				"\"parent em0 vnetid 10\" above this one."})
 }

@@ -144,6 +144,10 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		switch {
 		case strings.ContainsAny(r.RenamedTo, ":/"):
 			return []finding{k.renamed(r, Warning, text+"; "+r.RenamedTo+" is what sets it")}, true
+		case k.renamedAndGone(r, version):
+			to := k.lookup(r.RenamedTo)
+			because = cmp.Or(to.Became, because)
+			text += fmt.Sprintf("; its later name, %s, does not exist since %s either", to.Name, to.Removed)
 		case r.RenamedTo != "":
 			return []finding{k.renamed(r, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
@@ -160,6 +164,12 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 			fix:     &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	}
 	return nil, false
+}
+
+// renamedAndGone tells whether the later name of a setting is gone as well.
+func (k *checker) renamedAndGone(r *catalog.Record, version catalog.Version) bool {
+	to := k.lookup(r.RenamedTo)
+	return to != nil && to.StateIn(version) == catalog.Gone && to.RenamedTo == ""
 }
 
 // running reports whether the machine is known to have the setting, whatever
@@ -368,7 +378,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
 			continue // the value was computed for its path and machine
 		}
-		if !certain {
+		if !certain && !(j.Code == "below-default" && hasStandard && len(v.numbers) == 1 && v.numbers[0] <= normal/2) {
 			severity = Info
 		}
 		if !certain || j.Typical && in["memory"] == nil {

@@ -37,9 +37,6 @@ func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, ver
 		return nil
 	}
 	if !exact {
-		if least, ok := k.standardOn(0, r, version, k.inputs(e, v, version)); !ok || value > least/2 {
-			f.severity = Info
-		}
 		f.because += " " + assumedText
 	}
 	return []finding{*f}

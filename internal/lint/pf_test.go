@@ -32,6 +32,8 @@ func TestPFRules(t *testing.T) {
 		{"pass in on $ext_if\n", ""},
 		{"a = em0\ninclude \"/etc/pf.local\"\npass in on $ext_if from <bad>\n", ""},
 		{"table <brute> persist\nblock from <bruet>\npass from { !<brute> <sshguard> <brute2> }\n", "pf.conf:2:12 unknown-key warning\n"},
+		{"a = em0\ntable <brute> persist\nblock from <flies>\npass from <friends> to <friends>\npass from any (overload <bad>)\npass from <bad>\n",
+			"pf.conf:4:11 unknown-key warning\n"},
 		{"match out inet proto tcp set queue a\npass out inet set queue b\n", "pf.conf:1:30 harmful info\n"},
 		{"match out inet proto tcp set queue a\nmatch out inet6 proto tcp set queue a\n", ""},
 		{"match out proto tcp set queue a\nmatch out inet set queue b\n", ""},

@@ -238,7 +238,20 @@ func (k *checker) judgeAttached() {
 	}
 }
 
-// judgeCloned reports a lagg or a bridge that no line makes.
+// clonedBy are drivers whose interfaces have to be made, with the word of ifconfig that only they take.
+var clonedBy = map[string]string{"lagg": "laggport", "bridge": "addm", "vlan": "vlandev"}
+
+// anyVariable tells whether a variable of rc.conf begins with a prefix.
+func (k *checker) anyVariable(prefix string) bool {
+	for name := range k.variables {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeCloned reports a lagg, a bridge or a VLAN that no line makes.
 func (k *checker) judgeCloned() {
 	list := k.assigned("cloned_interfaces")
 	if !k.variables["hostname"] || k.variables["autobridge_interfaces"] ||
@@ -248,8 +261,8 @@ func (k *checker) judgeCloned() {
 	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
 		driver := strings.TrimRight(a.entry.Iface, "0123456789")
-		if a.file.kind != conffile.RC || driver == a.entry.Iface || driver != "lagg" && driver != "bridge" ||
-			a.entry.Has(conffile.Expands|conffile.Conditional) || !slices.Contains(words, "laggport") && !slices.Contains(words, "addm") ||
+		if a.file.kind != conffile.RC || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			!slices.Contains(words, clonedBy[driver]) || driver == "vlan" && k.anyVariable("vlans_") ||
 			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
 			continue
 		}

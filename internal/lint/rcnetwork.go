@@ -197,9 +197,13 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		}
 		return &f
 	case "pf:rule/table":
-		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
-			message: fmt.Sprintf("no line defines the table %s; did you mean %s?", e.Key, e.Value),
-			because: "pf makes the table, which nothing fills, so that the rule matches no packet."}
+		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
+			message: fmt.Sprintf("no line defines the table %s", e.Key),
+			because: "pf creates the table empty, so that the rule matches no packet until pfctl -t " + e.Key + " -T add fills it."}
+		if e.Value != "" {
+			f.message += "; did you mean " + e.Value + "?"
+		}
+		return &f
 	case "pf:rule/skipped":
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
 			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),

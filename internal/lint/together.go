@@ -305,6 +305,12 @@ func (k *checker) judgeAdvertised() {
 	}
 }
 
+// apart tells that two lines of a guide stand in different examples.
+func apart(a, b *assignment) bool {
+	from, to := min(a.entry.KeySpan.Start, b.entry.KeySpan.Start), max(a.entry.KeySpan.Start, b.entry.KeySpan.Start)
+	return a.file.kind == conffile.Other && a.file == b.file && strings.Contains(a.file.text[from:to], "\n```")
+}
+
 // judgeSameAddress reports an address that two interfaces of one routing table have.
 func (k *checker) judgeSameAddress() {
 	owners := map[string]*assignment{}
@@ -327,7 +333,7 @@ func (k *checker) judgeSameAddress() {
 			owners[address] = a
 			continue
 		}
-		if address == "0.0.0.0" || a.entry.Iface == b.entry.Iface || strings.Trim(address, "0123456789.") != "" ||
+		if address == "0.0.0.0" || a.entry.Iface == b.entry.Iface || apart(a, b) || strings.Trim(address, "0123456789.") != "" ||
 			a.file.path != b.file.path {
 			continue
 		}

@@ -35,6 +35,16 @@ func TestTogether(t *testing.T) {
 		{"advertisements that a sysctl takes", []string{rc, "rtsold_enable=YES\nifconfig_em0_ipv6=\"inet6 2001:db8::1/64\"\n", sysctl, "net.inet6.ip6.accept_rtadv=1\n"}, ""},
 		{"advertisements of interfaces that are set elsewhere", []string{rc, "rtsold_enable=YES\nifconfig_em0=DHCP\n"}, ""},
 		{"an address of two interfaces", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9 netmask 255.255.255.0\"\n"}, "the address 192.0.2.9, which em0 has (line 1)"},
+		{"an address in two examples", []string{"a.md", "rc.conf:\n```\nifconfig_em0=\"inet 192.0.2.9/24\"\n```\nrc.conf:\n```\nifconfig_em1=\"inet 192.0.2.9/24\"\n```\n"}, ""},
+		{"an address twice in one example", []string{"a.md", "rc.conf:\n```\nifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9/24\"\n```\n"}, "which em0 has (line 3)"},
+		{"several files in one block", []string{"a.md", "```\n# /etc/rc.conf\nifconfig_em0=DHCP\n# /etc/sysctl.conf\nnet.inet.tcp.recvbuf_inc=9\n```\n"}, "recvbuf_inc does not exist"},
+		{"a VLAN that nothing makes", []string{rc, "hostname=a\nifconfig_vlan7=\"inet 192.0.2.9/24 vlan 7 vlandev em0\"\nifconfig_em0=up\n"}, "nothing makes vlan7"},
+		{"a VLAN of its parent's list", []string{rc, "hostname=a\nvlans_em0=vlan7\nifconfig_vlan7=\"inet 192.0.2.9/24 vlan 7 vlandev em0\"\nifconfig_em0=up\n"}, ""},
+		{"typographic quotes", []string{rc, "gateway_enable=”YES”\n"}, "write gateway_enable=\"YES\""},
+		{"typographic quotes in a guide", []string{"a.md", "/etc/rc.conf\n```\nifconfig_em0=DHCP\nsshd_enable=“YES”\n```\n"}, "write sshd_enable=\"YES\""},
+		{"an open quote in a guide", []string{"a.md", "/etc/rc.conf\n```\nifconfig_em1=DHCP\nifconfig_em0=\"DHCP\n```\n"}, "quote is not closed"},
+		{"a broadcast address of no network", []string{"hostname.em0", "inet 192.0.2.9 255.255.255.0 192.0.2.0\n"}, "192.0.2.255, or NONE"},
+		{"broadcast addresses", []string{"hostname.em0", "inet 192.0.2.9 255.255.255.128 192.0.2.127\ninet alias 192.0.2.200 255.255.255.255 192.0.2.200\n"}, ""},
 		{"an address of a member of a bridge", []string{rc, "ifconfig_bridge0=\"addm em0 addm em1 up\"\nifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"up\"\n"}, "the address belongs to the bridge"},
 		{"an address of a bridge", []string{rc, "ifconfig_bridge0=\"inet 192.0.2.9/24 addm em0 up\"\nifconfig_em0=\"up\"\nifconfig_em1=\"DHCP\"\n"}, ""},
 		{"an address without a mask", []string{rc, "ifconfig_em0=\"inet 10.0.0.9\"\n"}, "without a mask"},
@@ -57,6 +67,8 @@ func TestTogether(t *testing.T) {
 		{"two daemons", []string{rc, "ntpd_enable=YES\nchronyd_enable=YES\n"}, "start two daemons for one task"},
 		{"one of two daemons", []string{rc, "ntpd_enable=NO\nchronyd_enable=YES\n"}, ""},
 		{"a rule that is always there", []string{"/etc/ipfw.rules", "#!/bin/sh\ncmd=\"ipfw -q add\"\n$cmd 100 allow ip from any to any\n$cmd 65535 deny ip from any to any\n"}, "rule numbers up to 65534"},
+		{"a rule that nothing which goes out reaches", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any out keep-state\nipfw add 200 deny tcp from any to any 25 out\n"}, "decides about all of them that go out"},
+		{"a rule of the other direction", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any out keep-state\nipfw add 200 deny tcp from any to me 23 in\nipfw add 300 deny tcp from any to me 25\n"}, ""},
 		{"a rule that nothing reaches", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, "decides about all of them"},
 		{"rules", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 50 skipto 200 tcp from any to me 23\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, ""},
 		{"rules after a flush", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw -q -f flush\nipfw add 200 deny tcp from any to me 23\n"}, ""},
@@ -285,6 +297,29 @@ func TestNeedsOfFiles(t *testing.T) {
 	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
 	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
 		t.Errorf("a wrong unit is told once: %v", res.Problems)
+	}
+}
+
+// TestParentless wants a parent of a VLAN.
+func TestParentless(t *testing.T) {
+	c := load(t)
+	for text, want := range map[string]bool{
+		"inet 192.0.2.1/24 vnetid 7\n":                       true,
+		"# parent em0\nup\n":                                 true,
+		"vlan 7 vlandev em0\ninet 192.0.2.1 255.255.255.0\n": false,
+		"inet 192.0.2.1/24\n!ifconfig vlan7 parent em0\n":    false,
+		"inet 192.0.2.1/24\nparent em0 vnetid 7\n":           false,
+		"inet <address> 255.255.255.0\n":                     false,
+		"description \"no parent yet\"\n":                    false,
+	} {
+		res := Run(c, []Input{{Path: "/etc/hostname.vlan7", Text: text}}, Options{System: catalog.OpenBSD})
+		if found := len(res.Problems) == 1 && res.Problems[0].Code == "needs"; found != want {
+			t.Errorf("%q: %v", text, brief(res))
+		}
+	}
+	script := "#!/bin/ksh\nrcctl enable dhcpd\necho \"inet 192.0.2.9 255.255.255.0 192.0.2.0\" > /etc/hostname.em0\n"
+	if res := Run(c, files("a.sh", script), Options{}); list(res) != "a.sh:3:36 syntax warning\n" {
+		t.Errorf("a file that echo writes: %v", brief(res))
 	}
 }
 
