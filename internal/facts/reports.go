@@ -97,7 +97,7 @@ var failures = []failureForm{
 		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) (?:allocate?|get|acquire))\b` + gap + `{0,24}\b` + thingsFull + `\b|` +
 		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
 		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|no space left`)},
-	{Lost, regexp.MustCompile(`\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
+	{Lost, regexp.MustCompile(`^xx drop \(|\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
 		gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost|fewer than)\b|` +
 		`\b(?:packet|data) loss\b|\b(?:dropping|dropped|discarding|discarded) (?:\w+ )?(?:data|items?)\b|\bdiscontinuity received\b|\bcontinuity check failed\b`)},
 	{Damaged, regexp.MustCompile(`\b(?:checksum|crc|fcs|digest|hmac|icv|integrity)\b` + gap + `{0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
