@@ -163,3 +163,15 @@ func happened(c facts.Counter) string {
 	}
 	return said
 }
+
+// explaining are the rules whose infos say what makes a path slow or loses packets, where nothing worse is found, from
+// which share of packets on; the infos of the others are only worth knowing.
+var explaining = map[string]float64{"drops-alarmed": 1e-4, "interrupts-on-one-core": 0, "netem-left": 0, "one-busy-queue": 0,
+	"qdisc-drops": 0.01, "receive-dropped": 0.01, "refusals-limited": 0, "send-ring-full": 0.01, "shaper-full": 0,
+	"softnet-squeezed": 0, "unclosed-connections": 0, "wireless-slow": 0}
+
+// explains reports whether an info says what makes a path slow.
+func (f Finding) explains() bool {
+	least, listed := explaining[f.Rule]
+	return f.Severity == Info && listed && (f.Share == 0 || f.Share >= least)
+}
