@@ -91,6 +91,7 @@ var instead = map[string][]string{"aspm-loss": {"ring-drops"}, "ring-below-maxim
 	"duplex-mismatch":           {"slow-link", "link-errors"},
 	"flow-control-mixed-speeds": {"slow-link"},
 	"link-errors":               {"counted-losses"},
+	"udp-buffer":                {"datagrams-lost"},
 	"cpu-saturated":             {"core-saturated"}, // one processor alone is shown
 	"ring-drops":                {"counted-losses"}, // by its name alone, without the heading that tells the card
 	"one-receive-queue":         {"setting-harmful"}, "window-below-path": {"setting-harmful"}}

@@ -9,17 +9,18 @@ func arrayRebuilds() Rule {
 		Because: "A rebuild or check reads every disk of the array from end to end, and competes with normal reads and writes.",
 		Confirm: "Transfers are fast again once it has finished or is paused; a test without disk I/O (iperf3) is fast now.",
 		Check: func(in Input) []Finding {
-			for _, r := range in.Facts.Rebuilds {
-				action := "let it finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
-				switch r.Action {
-				case "scrub":
-					action = "let it finish, or pause it: zpool scrub -p " + r.Array
-				case "resilver":
-					action = "let it finish: until then another disk failure may lose the pool"
-				}
-				return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))
+			if len(in.Facts.Rebuilds) == 0 {
+				return nil
 			}
-			return nil
+			r := in.Facts.Rebuilds[0]
+			action := "let it finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
+			switch r.Action {
+			case "scrub":
+				action = "let it finish, or pause it: zpool scrub -p " + r.Array
+			case "resilver":
+				action = "let it finish: until then another disk failure may lose the pool"
+			}
+			return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))
 		},
 		Fires: linuxExample("/proc/mdstat", "md1 : active raid5 sdc1[2] sdb1[1] sda1[0]\n      3906764800 blocks level 5, 512k chunk "+
 			"[3/3] [UUU]\n      [==>..........]  check = 12.6% (246812416/1953382400) finish=301.2min speed=94412K/sec\n"),

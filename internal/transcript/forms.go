@@ -446,3 +446,6 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
 	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
 }
+
+// processRow is a row of top's processes: number, owner, priority, nice value.
+var processRow = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +(?:\d+|rt) +-?\d+ +\d`)

@@ -388,99 +388,6 @@ func (s *scattered) join(p passage, more []int) {
 	*s = all
 }
 
-// quoted is the passage of a sentence, in backticks or quotation marks, that has a form itself: the message without
-// the words around it; else the line. Nothing is left of one that only names a message, or says that there is none.
-func quoted(line string, l *looseLine) string {
-	const short = 120 // a line of a log, not a sentence
-	if l.form == nil {
-		return line
-	}
-	for _, mark := range []string{"`", `"`} {
-		parts := strings.Split(line, mark)
-		named := false
-		for i := 1; i < len(parts); i += 2 {
-			switch {
-			case !l.form.MatchString(parts[i]):
-			case denied.MatchString(parts[i-1]) || mark == "`" && isName(parts[i]):
-				named = true
-			case len(line) >= short:
-				return parts[i]
-			}
-		}
-		if named {
-			return ""
-		}
-	}
-	return line
-}
-
-// denied ends what stands before a message that somebody looked for in vain.
-var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor)\W*$`)
-
-// isName reports whether a passage in backticks is the name of a message and no message: `NETDEV WATCHDOG`.
-func isName(s string) bool { return len(strings.Fields(s)) < 3 && !strings.ContainsAny(s, ":=") }
-
-// takeCounters keeps the paragraphs of which no line has a known form, and that count losses all the same.
-func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {
-	taken := map[int]bool{}
-	for _, all := range known {
-		for _, s := range all {
-			for _, line := range s.at {
-				taken[line] = true
-			}
-		}
-	}
-	for _, par := range paragraphs(p) {
-		if !slices.ContainsFunc(par.at(), func(line int) bool { return taken[line] }) && facts.CountsLosses(par.lines) {
-			o.add(facts.OtherCounters, "", "\n"+strings.Join(par.lines, "\n"), par.at())
-			for _, line := range par.at() {
-				taken[line] = true
-			}
-		}
-	}
-	o.takeReports(p, taken)
-}
-
-// takeReports keeps the lines without a time or a level that report a failure, where they stand as what a program printed:
-// shown as such, behind a line of a log or a colon, or several times.
-func (o outputs) takeReports(p passage, taken map[int]bool) {
-	const longest = 400
-	shapes := map[string]int{}
-	var reports []int
-	for i, line := range p.lines[:min(len(p.lines), logLines)] {
-		if len(line) > longest || taken[p.first+i] || strings.TrimSpace(line) == "" || heading.MatchString(line) {
-			continue
-		}
-		if _, ok := facts.UnstampedReport(line); ok {
-			reports = append(reports, i)
-			shapes[standing.ReplaceAllString(line, "$1#")]++
-		}
-	}
-	first := len(p.lines) // of a command's output the end is not known: what follows its first paragraph may be the post
-	if at := paragraphs(p); len(at) > 0 {
-		first = at[0].first - p.first + len(at[0].lines)
-	}
-	for _, i := range reports {
-		line, before, next := p.lines[i], "", ""
-		for j := i - 1; j >= max(i-2, 0) && before == ""; j-- { // perhaps above an empty line
-			before = strings.TrimSpace(p.lines[j])
-		}
-		if i+1 < len(p.lines) {
-			next = strings.TrimSpace(p.lines[i+1])
-		}
-		announced := (strings.HasSuffix(before, ":") || quotedLine.MatchString(line)) && message.MatchString(line) && !continues.MatchString(next)
-		again := shapes[standing.ReplaceAllString(line, "$1#")] >= often
-		if len(line) > proseLength && !strings.ContainsAny(line, "0123456789:=[]") &&
-			(continues.MatchString(line) || continues.MatchString(next)) {
-			continue // a line of a sentence that is longer than it
-		}
-		shown := *o.fenced || *o.typed && i < first
-		if shown || (announced || again || i > 0 && facts.IsLogLine(p.lines[i-1])) && !spoken.MatchString(line) {
-			o.add(facts.Reports, "", line, []int{p.first + i})
-		}
-	}
-}
-
 // often is how many times a line stands in a text that a program wrote; a line of prose that is continued on the next is
 // longer than proseLength.
 const (
@@ -488,20 +395,11 @@ const (
 	proseLength = 45
 )
 
-// quotedLine is nothing but a message in quotation marks.
-var quotedLine = regexp.MustCompile("^\\s*[\"'`].{20,}[\"'`]\\.?\\s*$")
-
 // message begins as messages do, continues as the next line of a sentence does.
 var (
 	message   = regexp.MustCompile("^\\s*(?:> ?)?[\"'`]?(?:[A-Z0-9\\[(<]|[\\w.-]+: )")
 	continues = regexp.MustCompile(`^ *[a-z]+,? `)
 )
-
-// spoken tells a sentence of a post from a message.
-var spoken = regexp.MustCompile(`(?i)\b(?:i|we|my|our|you|your|it's|i'm|i've)\b|[?]$`)
-
-// processRow is a row of top's processes: number, owner, priority, nice value.
-var processRow = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +(?:\d+|rt) +-?\d+ +\d`)
 
 // takeAgain keeps lines without a command that show the counters of an output before them once more, and nothing else:
 // what was pasted behind "after:".

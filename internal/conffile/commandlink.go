@@ -1,0 +1,93 @@
+package conffile
+
+import (
+	"strings"
+)
+
+// ifconfigCommand reads ifconfig IF OPTIONS.
+func (s *scanner) ifconfigCommand(words []word, base Entry) {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return
+	}
+	base.Iface = s.ifaceOf(words[0])
+	s.ifconfigOptions(words[1:], base)
+}
+
+// linkAttributes are the attributes of ip link that take a value and concern
+// performance (ip-link(8)), with their name in the catalog.
+var linkAttributes = map[string]string{
+	"mtu": "link:mtu", "txqueuelen": "link:txqueuelen", "qlen": "link:txqueuelen", "txqlen": "link:txqueuelen",
+	"gso_max_size": "link:gso_max_size", "gso_max_segs": "link:gso_max_segs", "gro_max_size": "link:gro_max_size",
+	"gso_ipv4_max_size": "link:gso_ipv4_max_size", "gro_ipv4_max_size": "link:gro_ipv4_max_size",
+	"numtxqueues": "link:numtxqueues", "numrxqueues": "link:numrxqueues",
+}
+
+// bondAttributes are those of a bond.
+var bondAttributes = map[string]bool{"mode": true, "miimon": true, "arp_interval": true, "lacp_rate": true,
+	"xmit_hash_policy": true}
+
+// routeAttributes are the metrics of ip route (ip-route(8)).
+var routeAttributes = map[string]string{
+	"mtu": "route:mtu", "advmss": "route:advmss", "window": "route:window", "rtt": "route:rtt", "rttvar": "route:rttvar",
+	"rto_min": "route:rto_min", "ssthresh": "route:ssthresh", "cwnd": "route:cwnd", "initcwnd": "route:initcwnd",
+	"initrwnd": "route:initrwnd", "features": "route:features", "quickack": "route:quickack", "congctl": "route:congctl",
+	"reordering": "route:reordering", "hoplimit": "route:hoplimit", "fastopen_no_cookie": "route:fastopen_no_cookie",
+}
+
+// ipCommand reads ip link set and ip route add, change, replace, append.
+// Objects and verbs may be abbreviated as ip allows.
+func (s *scanner) ipCommand(words []word, base Entry) {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		skip := 1
+		if strings.HasPrefix("-netns", words[0].text) && len(words[0].text) > 1 || words[0].text == "-family" || words[0].text == "-f" {
+			skip = 2
+		}
+		words = words[min(skip, len(words)):]
+	}
+	if len(words) < 3 {
+		return
+	}
+	object, verb, args := words[0].text, words[1].text, words[2:]
+	switch {
+	case object != "" && strings.HasPrefix("link", object):
+		if !strings.HasPrefix("set", verb) && !strings.HasPrefix("add", verb) && !strings.HasPrefix("change", verb) {
+			return
+		}
+		base.Iface = s.ifaceOf(args[0])
+		if args[0].text == "dev" && len(args) > 1 {
+			base.Iface, args = s.ifaceOf(args[1]), args[1:]
+		}
+		bond := false
+		s.pairs(args[1:], base, func(k string) string {
+			if bond = bond || k == "bond"; bond && bondAttributes[k] {
+				return "link:bond-" + k
+			}
+			return linkAttributes[k]
+		})
+	case object != "" && (strings.HasPrefix("route", object) || object == "ro"):
+		switch verb {
+		case "add", "a", "change", "chg", "c", "replace", "append", "prepend", "r", "rep":
+		default:
+			return
+		}
+		for i := 0; i+1 < len(args); i++ {
+			if args[i].text == "dev" {
+				base.Iface = s.ifaceOf(args[i+1])
+			}
+		}
+		s.pairs(args, base, func(k string) string { return routeAttributes[k] })
+	}
+}
+
+// routeCommand reads the metrics of BSD's route(8), written -mtu 1400.
+func (s *scanner) routeCommand(words []word, base Entry) {
+	s.pairs(words, base, func(k string) string {
+		if k == "-mtu" {
+			return "route:mtu"
+		}
+		return ""
+	})
+}
