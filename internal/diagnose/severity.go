@@ -38,7 +38,8 @@ total, by its rate, and by whether it still grows:
 A counter that did not grow while it was observed is an info at most, since it is past. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
 What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
-will under load, info is worth knowing. What only old lines of the kernel's log show counts one step less. Findings are
+will under load, info is worth knowing; where nothing worse is found, an info that explains slowness or loss is the
+possible cause. What only old lines of the kernel's log show counts one step less. Findings are
 ordered by severity, causes before their consequences, and losses of packets by their share. A message that the kernel
 repeats is one finding with a count.
 `

@@ -160,7 +160,7 @@ var (
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
-		`struct)\b.*[;{(=]|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
+		`struct)\b.*[;{(=]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
 		`systemd-(?:networkd|logind|journald|udevd|coredump|tmpfiles|timesyncd)|apt\S*|dpkg|dnf|yum|packagekit\S*|snapd|polkit\S*|xorg|xdg\S*|` +
