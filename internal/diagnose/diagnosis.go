@@ -329,9 +329,10 @@ func (d Diagnosis) next() (command, note string) {
 	case cured:
 		return plan, yours
 	case found && !d.Recorded:
-		return watch, "after the change, to see whether it still grows"
+		return watch, "after the change, to check whether it still grows"
 	case found:
-		return "wirerate inspect HOST --for 5s", "on the live host, after the change, to see whether it still grows"
+		return "wirerate inspect HOST --for 5s", "on the live host, after the change, to check whether it still " +
+			"grows"
 	case d.Path == nil:
 		return "wirerate inspect " + d.quoted() + " --path " + path, "with your path's rate and round-trip time"
 	case d.Facts.Window == 0 && !d.Recorded:

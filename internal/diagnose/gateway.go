@@ -41,7 +41,7 @@ func lossyGateway(f *facts.Facts) []Finding {
 	said := fmt.Sprintf("the gateway monitor lost %d%% of its probes", worst)
 	switch {
 	case address == "":
-		address, said = silent, "at times it answered no monitor probes"
+		address, said = silent, "it did not answer monitor probes at times"
 	case worst == 0:
 		said = "the gateway monitor reported lost probes"
 	}

@@ -64,9 +64,9 @@ func (f *Finding) remedies(in Input) {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
 	native := nativeTools(in.Facts.System)
-	f.Confirm = native.Replace(named(f.Confirm))
+	f.Confirm = named(native.Replace(f.Confirm))
 	for i := range f.Fix {
-		f.Fix[i].Action = native.Replace(named(f.Fix[i].Action))
+		f.Fix[i].Action = named(native.Replace(f.Fix[i].Action))
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
 			f.Fix[i].Interface = nic
 		}
@@ -136,7 +136,7 @@ func everyProcessor(n int) (mask, from string) {
 		return "", ""
 	}
 	mask = strconv.FormatUint(1<<(n-(n-1)/group*group)-1, 16)
-	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d processors", n)
+	return mask + strings.Repeat(",ffffffff", (n-1)/group), fmt.Sprintf("the mask of all %d CPUs", n)
 }
 
 // constant is a formula that depends on nothing.

@@ -20,8 +20,9 @@ func acceptQueueFull() Rule {
 				action := "find out why the program that listens on " + l.Local + " does not accept: all its workers are " +
 					"busy, or blocked by a disk or a server behind it"
 				if programsBacklog(in.Facts) {
-					action = fmt.Sprintf("the program that listens on %s asked for a backlog of %d, and the kernel allows more: raise "+
-						"the backlog in its configuration and restart it; check whether it is overloaded or stuck", l.Local, l.Backlog)
+					action = fmt.Sprintf("raise the backlog in the configuration of the program that listens on %s "+
+						"(it requested %d, the kernel allows more) and restart it; check whether it is overloaded "+
+						"or stuck", l.Local, l.Backlog)
 				}
 				found := do(action,
 					one(l.Local, []facts.Source{l.Source}, "%d connections are waiting to be accepted, the backlog is %d",

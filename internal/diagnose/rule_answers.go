@@ -20,9 +20,9 @@ var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) whil
 // of the time.
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
-	const ended = "the proxy gave up %s because no server accepted the connection in time"
-	const action = "check that the server runs and whether its listen queue is full (ss -ltn), then look for firewalls on " +
-		"the path"
+	const ended = "the proxy aborted %s because no server accepted the connection in time"
+	const action = "check that the server is running and its accept queue is not full (ss -ltn), then check for " +
+		"firewalls on the path"
 	if found := endedBy(f, "sC", ended); found != nil {
 		return do(action, found)
 	}
@@ -63,7 +63,7 @@ func proxyQueue() Rule {
 			found := waited(in.Facts, "proxy", "in the queue",
 				func(r facts.RequestTime) float64 { return r.Queue })
 			if found == nil {
-				found = endedBy(in.Facts, "sQ", "the proxy gave up %s after too long in the queue (timeout queue)")
+				found = endedBy(in.Facts, "sQ", "the proxy aborted %s after too long in the queue (timeout queue)")
 			}
 			if found == nil {
 				found = queuedNow(in.Facts)
@@ -115,7 +115,7 @@ func answerSlow() Rule {
 		Check: func(in Input) []Finding {
 			const action = "check the program behind the server: its slow-request log, free workers, CPU (top) and disks; a " +
 				"longer proxy timeout only hides the problem"
-			const ended = "the proxy gave up %s because the server did not answer in time (timeout server)"
+			const ended = "the proxy aborted %s because the server did not answer in time (timeout server)"
 			if found := endedBy(in.Facts, "sH", ended); found != nil {
 				return do(action, found)
 			}
@@ -184,9 +184,9 @@ func nameServersSilent() Rule {
 			case 1:
 				said = "it did not respond in time"
 			}
-			found := decisive(do("query each server by itself (dig @SERVER NAME), from the pod and from its node; look for a "+
-				"filter on port 53 and a full conntrack table (conntrack -S); for a cluster DNS server, check that it runs and has "+
-				"endpoints",
+			found := decisive(do("query each server by itself (dig @SERVER NAME), from the pod and from its node; "+
+				"check for a filter on port 53 and a full conntrack table (conntrack -S); for a cluster DNS "+
+				"server, check that it runs and has endpoints",
 				with(Info, one(subject, lines, "%s (%s)", said, counted(n, "line")))))
 			if n > 1 || len(servers) == 0 {
 				found[0].Severity = Warning

@@ -12,8 +12,8 @@ func backlogCut() Rule {
 	return Rule{
 		ID: "backlog-cut", Title: "The kernel caps a program's accept queue", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"messages"},
-		Because: "The program asked for a longer backlog than the kernel allows; connections of a burst that do not fit are " +
-			"dropped, and each retries after a second or more.",
+		Because: "The program requested a longer backlog than the kernel allows; connections of a burst that do " +
+			"not fit are dropped, and each retries after a second or more.",
 		Confirm: "ss -ltn (netstat -Lan) shows the longer backlog after the program is restarted.",
 		Check: func(in Input) []Finding {
 			for i, line := range in.Facts.Lines("dmesg") {
@@ -27,7 +27,7 @@ func backlogCut() Rule {
 					continue
 				}
 				found := one("accept queue", []facts.Source{in.Facts.Line("dmesg", i+1)},
-					"a program asked for a backlog of %d connections and got %d", asked, limit)
+					"a program requested a backlog of %d connections and got %d", asked, limit)
 				setting := "net.core.somaxconn"
 				if in.Facts.System == "freebsd" {
 					setting = "kern.ipc.soacceptqueue"

@@ -87,7 +87,7 @@ func busyByPackets(f *facts.Facts) (out []Finding) {
 	return out
 }
 
-const queueAction = "for PPPoE and tunnels, let netisr spread the packets: net.isr.dispatch=deferred, and " +
+const queueAction = "for PPPoE and tunnels, use netisr to spread the packets: net.isr.dispatch=deferred, and " +
 	"net.isr.maxthreads=-1 in /boot/loader.conf; otherwise check that RSS is enabled"
 
 func busyExample(first, second int) string {

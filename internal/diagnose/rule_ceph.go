@@ -41,7 +41,7 @@ func cephSlow() Rule {
 				found[0].Confirm = "ceph daemon " + who[0] + " ops on its host shows the stuck requests."
 				return do("list them (ceph daemon "+who[0]+" ops); restart the monitor if they never complete", found)
 			}
-			return do("ceph health detail, ceph osd perf; on the host: ceph daemon "+daemon+" dump_historic_ops for the slow "+
+			return do("check ceph health detail and ceph osd perf; on the host: ceph daemon "+daemon+" dump_historic_ops for the slow "+
 				"step, iostat -x 1 and smartctl for its disk", found)
 		},
 		Fires: linuxExample("dmesg", "2023-02-08 16:36:43.461 7f20b2b6c700 -1 osd.3 5419 get_health_metrics reporting 4 slow ops, "+

@@ -40,10 +40,11 @@ func wrongOfCard(lines []facts.Source, n int) []Finding {
 	if strings.Contains(name, "net_device") || strings.Contains(name, "unknown") {
 		name = "card"
 	}
-	found := one(name, lines, "the checksums that it computes for packets are wrong (%s)", counted(n, "message"))
-	found[0].Because = "The kernel computed them again and found the packets whole: the driver, the card's LRO, or what changes " +
-		"packets before TCP sees them (XDP, BPF, Open vSwitch, a tunnel) is at fault. Each such packet costs time."
-	found[0].Confirm = "The messages end with rx off."
-	return decisive(do("let the kernel compute them (ethtool -K NAME rx off), and update the kernel, which holds the driver; where "+
-		"lro is on, try ethtool -K NAME lro off first", found))
+	found := one(name, lines, "the card's receive checksums are wrong (%s)", counted(n, "message"))
+	found[0].Because = "The kernel recomputed them and found the packets intact: the driver, the card's LRO, or " +
+		"something that modifies packets before TCP (XDP, BPF, Open vSwitch, a tunnel) is at fault. Each such " +
+		"packet costs CPU time."
+	found[0].Confirm = "The messages stop with rx off."
+	return decisive(do("disable receive checksum offload (ethtool -K NAME rx off), and update the kernel, which "+
+		"contains the driver; if LRO is on, try ethtool -K NAME lro off first", found))
 }

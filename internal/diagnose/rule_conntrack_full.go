@@ -46,7 +46,7 @@ func conntrackFull() Rule {
 				}
 				return found
 			}
-			return one("conntrack", []facts.Source{src, src2}, "%d of %d entries are in use (%.3g%%)", used, limit,
+			return one("conntrack", []facts.Source{src, src2}, "%d of %d entries in use (%.3g%%)", used, limit,
 				100*float64(used)/float64(limit))
 		},
 		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max "+

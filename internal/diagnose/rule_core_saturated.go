@@ -62,9 +62,9 @@ func coreShownAlone(f *facts.Facts) []Finding {
 	if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 {
 		return nil
 	}
-	return with(Warning, do("show all cores (top -SHP): if the others idle, spread the queues' interrupts over them; if "+
-		"all are busy, reduce the work per packet (fewer firewall rules) or use a "+
-		"faster machine", one(fmt.Sprintf("CPU %d", p.ID),
+	return with(Warning, do("check all cores (top -SH (FreeBSD) or mpstat -P ALL 1): if the others idle, spread "+
+		"the queues' interrupts over them; if all are busy, reduce the work per packet (fewer firewall rules) or "+
+		"use a faster machine", one(fmt.Sprintf("CPU %d", p.ID),
 		[]facts.Source{p.Source},
 		"%.0f%% of its time in interrupts; the other cores were not shown", 100*p.Interrupt)))
 }
@@ -73,10 +73,11 @@ func coreShownAlone(f *facts.Facts) []Finding {
 func spreadWork(f *facts.Facts) string {
 	switch f.System {
 	case system.FreeBSD:
-		return "let more queues of the card work (vmstat -ia shows them); PPPoE and tunnels arrive at one queue: spread them with " +
-			"net.isr.dispatch=deferred, and net.isr.maxthreads=-1 in /boot/loader.conf"
+		return "use more of the card's queues (vmstat -ia shows them); PPPoE and tunnel traffic arrives on one " +
+			"queue: spread it with net.isr.dispatch=deferred, and net.isr.maxthreads=-1 in /boot/loader.conf"
 	case system.OpenBSD:
-		return "use a card with several queues (ix, ixl, mcx), fewer rules of pf for each packet (quick ones first), or a faster core"
+		return "use a card with several queues (ix, ixl, mcx), fewer pf rules per packet (quick rules first), or a " +
+			"faster CPU"
 	}
 	return "spread the queues' interrupts over the cores, or steer packets (RSS, RPS)"
 }

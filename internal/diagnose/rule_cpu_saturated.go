@@ -53,7 +53,7 @@ func cpuSaturated() Rule {
 				severity = Warning
 			}
 			return with(severity, do(lessWork(in.Facts),
-				one("processor", sample(evidence),
+				one("CPU", sample(evidence),
 					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
 					100*idle/all)))
 		},
@@ -71,22 +71,22 @@ func lessWork(f *facts.Facts) string {
 	for _, t := range f.Threads {
 		name, _, _ := strings.Cut(t.Name[strings.LastIndexByte(t.Name, '/')+1:], " ")
 		if cheaper := kernelInstead[name]; cheaper != "" && t.Share >= notable {
-			return fmt.Sprintf("%s takes %.0f%%, since every packet leaves the kernel for it: %s", name, 100*t.Share, cheaper)
+			return fmt.Sprintf("%s uses %.0f%% because every packet is copied to user space and back: %s", name, 100*t.Share, cheaper)
 		}
 	}
 	if f.System != "linux" {
-		return "see which threads they are (top -SH); switch off what looks at every packet (Suricata, ntopng, NetFlow), " +
-			"shorten the rule set (quick rules first), else take a faster machine"
+		return "find the busy threads (top -SH); disable what inspects every packet (Suricata, ntopng, NetFlow), " +
+			"shorten the pf ruleset (quick rules first), or use a faster machine"
 	}
-	return "look for what costs time for each packet: interrupt rate, firewall rules, the number of queues"
+	return "reduce the CPU time per packet: check the interrupt rate, the firewall rules and the number of queues"
 }
 
 // kernelInstead are programs of the BSDs through which packets pass one by one, with what does the same in the kernel.
 var kernelInstead = map[string]string{
-	"natd":         "let the kernel translate addresses instead (ipfw nat, or pf)",
-	"ppp":          "let mpd5 or the kernel's PPPoE keep the session instead, which leaves the packets in the kernel",
-	"openvpn":      "use its data channel offload (if_ovpn of FreeBSD 14, OpenVPN 2.6), or WireGuard",
-	"wireguard-go": "use the kernel's WireGuard (if_wg)",
+	"natd":         "use NAT in the kernel instead (ipfw nat, or pf)",
+	"ppp":          "use mpd5 for the PPPoE session instead, which keeps the packets in the kernel",
+	"openvpn":      "use WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco)",
+	"wireguard-go": "use the kernel's WireGuard driver",
 }
 
 // everyCore reports whether all that the host has were sampled: of those that
@@ -127,8 +127,12 @@ func fullInKernel(f *facts.Facts) []Finding {
 			evidence = append(evidence, t.Source)
 		}
 	}
-	return with(Warning, do("top -SHP shows the threads: kernel{if_io_tqg_N} and threads named after cards process "+
-		"packets; reduce the work per packet (firewall rules, IDS/IPS), or use a faster machine",
-		one("processor", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
+	threads := "top -SHP: kernel{if_io_tqg_N} and threads named after cards"
+	if f.System == "openbsd" {
+		threads = "top -SH: softnetN"
+	}
+	return with(Warning, do("find the threads that process packets ("+threads+"); reduce the work per packet (firewall rules, "+
+		"IDS/IPS), or use a faster machine",
+		one("CPU", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
 			100*kernel/float64(n))))
 }

@@ -30,7 +30,7 @@ func cpuStolen() Rule {
 				return nil
 			}
 			found := do("ask the provider, or move the virtual machine to a host with free CPUs",
-				one("processor", sample(evidence),
+				one("CPU", sample(evidence),
 					"%.0f%% of the CPU time was stolen (steal) while observed", 100*stolen/float64(n)))
 			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top" || evidence[0].From == "vmstat") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)

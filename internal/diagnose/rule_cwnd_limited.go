@@ -53,7 +53,7 @@ func uncountedLosses(f *facts.Facts) []Finding {
 		if _, counts := v["segs_out"]; !counts && v["retrans_total"] >= many && v["ssthresh"] > 0 && 2*v["unacked"] >= v["cwnd"] &&
 			!loopback(&fl) {
 			return decisive(do(findLoss, one(fl.Peer, []facts.Source{flowLine(f, fl, "rtt", "mss", "cwnd", "ssthresh", "retrans")},
-				"%.0f segments were sent again to it; a window of %g segments over %g ms is %s", v["retrans_total"], v["cwnd"],
+				"%.0f segments to it were retransmitted; a window of %g segments over %g ms is %s", v["retrans_total"], v["cwnd"],
 				v["rtt"], rate(v["cwnd"]*v["mss"]*8000/max(v["rtt"], 1e-3)))))
 		}
 	}

@@ -95,11 +95,11 @@ func behindOutages(p facts.Ping) bool {
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
-	local := "the delay arises on the local network: turn off Wi-Fi power saving (iw dev NAME set power_save off), check " +
-		"signal and channel, and find who saturates the link"
+	local := "disable Wi-Fi power saving (iw dev NAME set power_save off), check signal and channel, and find who " +
+		"saturates the link: the delay is on the local network"
 	if f.System != "linux" {
-		local = "the delay arises on the local network: check its Wi-Fi (signal, channel, power saving), who saturates the " +
-			"link, and devices that inspect packets"
+		local = "check the local network, where the delay is: Wi-Fi (signal, channel, power saving), who saturates " +
+			"the link, and devices that inspect packets"
 	}
 	const shape = "shape to about 95% of the bottleneck rate with fq_codel or cake where the queue builds up"
 	for _, t := range f.Traces {
@@ -124,7 +124,7 @@ func delayedProbes(f *facts.Facts) []Finding {
 		if a, err := netip.ParseAddr(p.Peer); err == nil && (a.IsPrivate() || a.IsLinkLocalUnicast()) {
 			return do(local, found)
 		}
-		return do("ping the first router at the same time: if its RTT grows too, the delay arises on the local network "+
+		return do("ping the first router at the same time: if its RTT grows too, the delay is on the local network "+
 			"(Wi-Fi, power saving); otherwise "+shape, found)
 	}
 	if found := delayedLater(f); found != nil {
@@ -148,8 +148,8 @@ func delayedLater(f *facts.Facts) []Finding {
 		if slow.Peer == "" || !known || slow.Answered < least || !delayed(quick.Avg, slow.Min, slow.Max) {
 			continue
 		}
-		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "at one time the RTT is %s on average and up to %s, "+
-			"at another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
+		return one(slow.Peer, []facts.Source{slow.Source, quick.Source}, "in one measurement the RTT is %s on "+
+			"average and up to %s, in another %s", inMS(slow.Avg), inMS(slow.Max), inMS(quick.Avg))
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func emptyRings(f *facts.Facts) []Finding {
 	found := one(cardOf(lines[0]), lines, "its receive rings ran out of buffers (%s)", counted(n, "line"))
 	found[0].Because = "Without a free buffer in the ring the card drops what arrives: the driver got no memory to refill " +
 		"it, or a program that uses the card through netmap does not return buffers."
-	found[0].Confirm = "netstat -m or dmesg shows denied requests; otherwise it ends when the netmap program stops."
+	found[0].Confirm = "netstat -m or dmesg shows denied requests; otherwise the messages stop with the netmap " +
+		"program."
 	action := "if memory requests were denied, raise the cluster limit or the reserve of free pages"
 	if seen, _ := matching(f, badBuffer); len(seen) > 0 {
 		found[0].Evidence = append(found[0].Evidence, seen[0])

@@ -78,5 +78,5 @@ func negotiate(f *facts.Facts, name string) string {
 	if f.System != system.Linux {
 		command = shell.Join("ifconfig", name, "media", "autoselect")
 	}
-	return "let both ends of the link negotiate: " + command + " here, automatic at the switch's port"
+	return "enable autonegotiation at both ends of the link: " + command + " here, and auto on the switch port"
 }

@@ -92,14 +92,16 @@ func ownAddressBack(f *facts.Facts) []Finding {
 		return nil
 	}
 	m := ownAddress.FindStringSubmatch(lines[0].Text)
-	found := with(repeated(n, often), one(m[1], lines, "frames with the bridge's own hardware address arrive on %s: the log says so in %s",
+	found := with(repeated(n, often), one(m[1], lines, "frames with the bridge's own MAC address arrive on %s (%s)",
 		m[2], counted(n, "line")))
-	found[0].Because = "The bridge's own frames come back: two ports lead to one switch without LACP or spanning tree, so that a loop " +
-		"carries broadcasts round and round; or a second host, such as a copied virtual machine, has the same hardware address."
-	found[0].Confirm = "With the cable of one of the ports pulled the lines stop; bridge fdb show br " + m[1] + " shows at which port the " +
-		"address appears."
-	return do("find the second way to the switch and take it out, or join both ports in a bond (802.3ad), or switch spanning tree on "+
-		"(ip link set dev "+m[1]+" type bridge stp_state 1); where there is one way only, look for a second machine with this address",
+	found[0].Because = "The bridge receives its own frames: two ports go to the same switch without LACP or " +
+		"spanning tree, which is a loop; or a second host, such as a cloned virtual machine, has the same MAC " +
+		"address."
+	found[0].Confirm = "The messages stop when one port's cable is pulled; bridge fdb show br " + m[1] + " shows " +
+		"the port on which the address was learned."
+	return do("find the second link to the switch and remove it, bond both ports (802.3ad), or enable spanning "+
+		"tree (ip link set dev "+m[1]+" type bridge stp_state 1); if there is only one link, find the second host "+
+		"with this MAC address",
 		found)
 }
 

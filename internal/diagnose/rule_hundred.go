@@ -30,8 +30,8 @@ func hundredMegabit() Rule {
 					"NAME)", one(t.peer, t.evidence,
 					"%.3g Mbit/s over %.3g s%s: the full rate of a 100 Mbit/s link", t.rate/1e6, t.seconds, lost))
 				if wait := 8 * t.window / t.rate; wait > 0.02 {
-					out[0].Confirm = fmt.Sprintf("One port on the path shows 100 Mbit/s. The window stays at %s: if ping shows a round "+
-						"trip of %.3g ms without load, the window is the limit instead.", units.Bytes(t.window), 1000*wait)
+					out[0].Confirm = fmt.Sprintf("One port on the path shows 100 Mbit/s. The window stays at %s: "+
+						"if ping shows an RTT of %.3g ms without load, the window is the limit instead.", units.Bytes(t.window), 1000*wait)
 				}
 				return out
 			}

@@ -35,8 +35,8 @@ func iommuFault() Rule {
 				return nil
 			}
 			found := one("card at "+card, lines, "the IOMMU blocked its memory access (%s)", counted(n, "line"))
-			found[0].Fix = []Fix{{Action: "update kernel, BIOS and the card's firmware; until then, let the card bypass the " +
-				"IOMMU", File: "the kernel command line", Line: "iommu=pt"}}
+			found[0].Fix = []Fix{{Action: "update kernel, BIOS and the card's firmware; until then, set the IOMMU " +
+				"to passthrough", File: "the kernel command line", Line: "iommu=pt"}}
 			return found
 		},
 		Fires: linuxExample("dmesg", "[ 8121.2] r8169 0000:04:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0013 "+

@@ -66,11 +66,12 @@ const (
 func ipsecReasons() []ipsecReason {
 	return slices.Concat([]ipsecReason{
 		{"Xfrm.XfrmInStateSeqError", cameTwice,
-			"enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child; ip xfrm: replay-window), and " +
-				"look for the source of the reordering: several paths, or encryption on several CPUs"},
+			"enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child; ip xfrm: " +
+				"replay-window), and find the source of the reordering: several paths, or encryption on several " +
+				"CPUs"},
 		{"Xfrm.XfrmInStateProtoError", forged,
-			"compare the algorithms and truncation lengths of both ends (sha256 with 96 or 128 bits), and look for devices that " +
-				"modify packets on the path"},
+			"compare the algorithms and truncation lengths of both ends (sha256 with 96 or 128 bits), and check " +
+				"for devices that modify packets on the path"},
 		{"Xfrm.XfrmInNoStates", unknownAssociation,
 			"compare ip xfrm state on both ends: one end dropped an SA that the other still uses; enable dead peer detection " +
 				"(strongSwan: dpd_delay = 30s)"},
@@ -95,10 +96,10 @@ type ipsecReason struct{ counter, said, action string }
 // ipsecReasonsOfBSD are what netstat -s of FreeBSD (usr.bin/netstat/ipsec.c) and OpenBSD (usr.bin/netstat/inet.c) counts
 // of a protocol.
 func ipsecReasonsOfBSD(protocol string) (all []ipsecReason) {
-	const widen = "enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child), and look for " +
-		"the source of the reordering: several paths, or encryption on several CPUs"
-	const compare = "compare the algorithms and truncation lengths of both ends, and look for devices that modify packets " +
-		"on the path"
+	const widen = "enlarge the replay window at both ends (strongSwan: replay_window = 1024 in the child), and " +
+		"find the source of the reordering: several paths, or encryption on several CPUs"
+	const compare = "compare the algorithms and truncation lengths of both ends, and check for devices that modify " +
+		"packets on the path"
 	const end = "compare the SAs on both ends (FreeBSD: setkey -D; OpenBSD: ipsecctl -ss): one end dropped an SA that the " +
 		"other still uses; enable dead peer detection"
 	const full, faster = "the output queue was full", "check whether encryption keeps up (top -SH)"

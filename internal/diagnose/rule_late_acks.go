@@ -21,9 +21,9 @@ func lateAcks() Rule {
 			if worst.Late < least {
 				return nil
 			}
-			return do("in the program on "+worst.To+", set TCP_NODELAY on the socket, or write each request in one call",
-				one(worst.To, []facts.Source{worst.LateLine}, "%d times its next segment left only after the ACK of a small one, "+
-					"%.3g ms late", worst.Late, 1000*worst.Delay))
+			return do("set TCP_NODELAY in the program on "+worst.To+", or write each request in one call",
+				one(worst.To, []facts.Source{worst.LateLine}, "%d times, the next segment was sent only after the "+
+					"ACK of a small one, %.3g ms late", worst.Late, 1000*worst.Delay))
 		},
 		Fires: linuxExample("tcpdump", nagleExample("0.040", "0.041", "0.081")),
 		Quiet: linuxExample("tcpdump", nagleExample("0.001", "0.002", "0.003")),

@@ -27,8 +27,8 @@ func lowFrequency() Rule {
 			if !ok || !known || err != nil || now <= 0 || 2*now > most {
 				return nil
 			}
-			return with(Info, do("let powerd follow the load: powerd_flags=\"-a hiadaptive\" in /etc/rc.conf",
-				one("processor", []facts.Source{src, in.Facts.Settings["dev.cpu.0.freq_levels"].Source},
+			return with(Info, do("set powerd to follow the load: powerd_flags=\"-a hiadaptive\" in /etc/rc.conf",
+				one("CPU", []facts.Source{src, in.Facts.Settings["dev.cpu.0.freq_levels"].Source},
 					"it runs at %d of %d MHz", now, most)))
 		},
 		Fires: freebsdExample("sysctl -a", "dev.cpu.0.freq: 408\ndev.cpu.0.freq_levels: 1416/-1 1008/-1 408/-1\n"),
@@ -42,7 +42,7 @@ func throttled(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("processor", lines, "it throttled because of overheating (%s)", counted(n, "line"))
+	found := one("CPU", lines, "it throttled because of overheating (%s)", counted(n, "line"))
 	found[0].Because = "A packet costs CPU cycles: a throttled CPU handles fewer of them."
 	found[0].Confirm = "The messages come while it is slow; turbostat or cpupower monitor shows a low frequency under load."
 	return do("clean fans and heat sink, improve the airflow; watch sensors under load", found)

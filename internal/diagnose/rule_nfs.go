@@ -24,8 +24,8 @@ func nfsRetransmits() Rule {
 			if calls.Value >= 1000 && again.Value > 0 {
 				found := one("nfs", []facts.Source{again.Source}, "%d of %d requests were retransmitted (%s)", again.Value,
 					calls.Value, percent(float64(again.Value)/float64(calls.Value)))
-				found = do("see whether the path loses packets; if not, look at the server: busy disks, or all threads of nfsd in use "+
-					"(nfsstat -s); mount over TCP instead of UDP", with(graded(again, calls.Value, Critical), found))
+				found = do("check whether the path loses packets; if not, check the server for busy disks and for "+
+					"all nfsd threads in use (nfsstat -s); mount over TCP instead of UDP", with(graded(again, calls.Value, Critical), found))
 				if i := slices.IndexFunc(f.NFSMounts, overUDP); i >= 0 {
 					found[0].Evidence = append(found[0].Evidence, f.NFSMounts[i].Source)
 				}
@@ -206,6 +206,6 @@ var silentServers = []struct {
 }
 
 // heartbeatCheck tells a host of Ceph from its network.
-const heartbeatCheck = "see which pairs it concerns (ceph health detail): all daemons of one host point at its link or MTU " +
-	"(ip -s link, ping -M do -s 8972 HOST between the addresses of the cluster network, and of the public one); a single " +
-	"daemon points at its disk (ceph osd perf) or at a restart in its log"
+const heartbeatCheck = "check which pairs are affected (ceph health detail): all daemons of one host point at its " +
+	"link or MTU (ip -s link, ping -M do -s 8972 HOST between the addresses of the cluster network, and of the " +
+	"public one); a single daemon points at its disk (ceph osd perf) or at a restart in its log"

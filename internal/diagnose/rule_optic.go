@@ -80,8 +80,8 @@ var refusedModules = []struct {
 		"use one from the card's list of supported modules (Intel ixgbe accepts others with the module parameter " +
 			"allow_unsupported_sfp=1)"},
 	{regexp.MustCompile(`\bvalidation with support [0-9a-f,]+ failed: -`), Warning, // phylink.c
-		"the port's driver has no mode in common with the module in it", "use a module of a rate and kind that the port has " +
-			"(ethtool NAME lists its modes, ethtool -m NAME what the module is)"},
+		"the port supports none of the module's modes", "use a module whose rate and type the port supports " +
+			"(ethtool NAME lists its modes, ethtool -m NAME identifies the module)"},
 	{regexp.MustCompile(`Port module event\[error\]: module \d+, [^,]*, (?:Power budget exceeded|Long Range for non MLNX|` +
 		`Bus stuck|No EEPROM|Enforce part number|Unknown identifier|Bad or shorted cable)`), Critical,
 		"the card refuses to power the optic or cable in " +

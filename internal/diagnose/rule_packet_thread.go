@@ -14,7 +14,7 @@ func packetThread() Rule {
 		ID: "packet-thread-saturated", Title: "A packet-processing thread uses 100% of its core",
 		Needs: []string{"threads"}, Severity: Critical,
 		Because: "One thread runs on one core: packets wait for it or are dropped while other cores idle.",
-		Confirm: "top -SH shows one core without idle time while it is slow.",
+		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
 				return tunnelTakesAll(in.Facts) // no core idles: cpu-saturated says the rest
@@ -30,9 +30,9 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive load: more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and override_ntxqs=N in " +
-					"/boot/loader.conf), or, for PPPoE and tunnels, netisr threads (net.isr.dispatch=deferred; net.isr.maxthreads=-1 " +
-					"in /boot/loader.conf)"
+				action := "spread the receive load: use more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and " +
+					"override_ntxqs=N in /boot/loader.conf) or, for PPPoE and tunnels, netisr threads " +
+					"(net.isr.dispatch=deferred; net.isr.maxthreads=-1 in /boot/loader.conf)"
 				if strings.HasPrefix(t.Name, "ksoftirqd/") {
 					out = append(out, fullSoftirq(t)...)
 					continue
@@ -60,8 +60,9 @@ func packetThread() Rule {
 
 // fullSoftirq is the finding about Linux's own thread.
 func fullSoftirq(t facts.Thread) []Finding {
-	found := do("spread the receive work over more cores: more queues where the card has them (ethtool -l NAME shows it, "+
-		"ethtool -L NAME combined N), else packet steering; in OpenWrt: uci set network.globals.packet_steering=1",
+	found := do("spread the receive load over more cores: use more queues if the card has them (ethtool -l NAME "+
+		"shows how many, ethtool -L NAME combined N sets them), otherwise packet steering; in OpenWrt: uci set "+
+		"network.globals.packet_steering=1",
 		one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))
 	found[0].Fix = append(found[0].Fix, Fix{Setting: steering})
 	found[0].Confirm = "mpstat -P ALL 1 shows one CPU with 0 in %idle and most of its time in %soft while it is slow."

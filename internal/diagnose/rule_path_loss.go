@@ -40,13 +40,15 @@ func pathLoss() Rule {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
 					if answersLimited(p) {
-						found[0].Summary += fmt.Sprintf("; %.0f a second were, about as many as FreeBSD answers", float64(p.Answered)/p.Took)
-						found[0].Because = "FreeBSD, and what is made of it, answers 200 pings a second (net.inet.icmp.icmplim): what ping -f " +
-							"sends above that is not lost by the path."
-						found[0].Confirm = "ping -i 0.02 to the same host loses nothing; its log says: Limiting icmp ping response."
-						return do("ask more slowly before looking for a loss: ping -i 0.02 -c 1000", with(Info, found))
+						found[0].Summary += fmt.Sprintf("; %.0f per second were, about FreeBSD's limit", float64(p.Answered)/p.Took)
+						found[0].Because = "FreeBSD, and systems based on it, answer at most 200 pings per second " +
+							"(net.inet.icmp.icmplim): what ping -f sends above that is not lost on the path."
+						found[0].Confirm = "ping -i 0.02 to the same host shows no loss; its log says: Limiting " +
+							"icmp ping response."
+						return do("use a lower ping rate before looking for loss: ping -i 0.02 -c 1000", with(Info, found))
 					}
-					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
+					return do("find where it is lost: mtr -rwc 200 to the same host; check the local link first "+
+						"(Wi-Fi, cable, duplex)", found)
 				}
 			}
 			if found := unanswered(in.Facts); found != nil {
@@ -54,7 +56,8 @@ func pathLoss() Rule {
 			}
 			for _, s := range in.Facts.SpeedTests {
 				if s.Loss >= probesLost && s.Loss < 1 {
-					return do("locate the loss: mtr -rwc 200 to a host on the Internet; start with the local link (Wi-Fi, cable, duplex)",
+					return do("find where it is lost: mtr -rwc 200 to a host on the Internet; check the local link "+
+						"first (Wi-Fi, cable, duplex)",
 						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
@@ -158,8 +161,8 @@ func failedChecks(f *facts.Facts) []Finding {
 	all := slices.Sorted(maps.Keys(names))
 	found := with(repeated(failed, 3), one(strings.Join(all[:min(len(all), most)], ", "), lines,
 		"the WAN check failed %s", counted(failed, "time")))
-	found[0].Confirm = "ping -I NAME to the same address also loses packets; if not, the target rate-limits pings: give " +
-		"mwan3 two targets."
+	found[0].Confirm = "ping -I NAME to the same address also loses packets; if not, the target rate-limits pings: " +
+		"configure a second target in mwan3."
 	return do("ping -I NAME both the ISP's first router and the target: if the router answers, add more targets "+
 		"(/etc/config/mwan3: list track_ip); otherwise check the modem and the cable", found)
 }

@@ -80,10 +80,21 @@ const clampMSS = "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -
 
 // clampedMSS says how the MSS of forwarded connections is lowered on a system.
 func clampedMSS(s system.System, mss int) string {
-	if s == system.Linux {
+	switch s {
+	case system.Linux:
 		return clampMSS
+	case system.OpenBSD:
+		return fmt.Sprintf("pf.conf: match all scrub (max-mss %d)", mss)
 	}
-	return fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mss)
+	return fmt.Sprintf("pf.conf: scrub all max-mss %d", mss)
+}
+
+// fixedMSS is clampedMSS for a path whose MTU no route knows.
+func fixedMSS(s system.System, mss int) string {
+	if s == system.Linux {
+		return strings.Replace(clampMSS, "--clamp-mss-to-pmtu", fmt.Sprintf("--set-mss %d", mss), 1)
+	}
+	return clampedMSS(s, mss)
 }
 
 // headers are those of IPv4 and TCP, in bytes.

@@ -52,11 +52,12 @@ func pausedBy(f *facts.Facts, n *facts.NIC, c facts.Counter) []Finding {
 	}
 	sent := n.Counters["tx_packets"]
 	if c.Value < flood || sent.Source.Text == "" || sent.Value*10 > c.Value {
-		return do("the switch or the other end cannot take what this host sends: look at the pause frames and drops of its port, "+
-			"and whether a slower port lies behind it"+stop, found)
+		return do("check the pause frames and drops of the switch port, and whether a slower port is behind it: it "+
+			"cannot take what this host sends"+stop, found)
 	}
 	found[0].Evidence = append(found[0].Evidence, sent.Source)
-	found[0].Summary += fmt.Sprintf("; it could send %s in all", counted(int(min(sent.Value, 1<<31)), "packet"))
-	found[0].Because = "The other end asks for silence without end, as a hung card or switch port does: nothing can be sent."
-	return do("find who sends the pause frames, beginning with the switch's port and a device behind it that hangs"+stop, found)
+	found[0].Summary += fmt.Sprintf("; it could send %s in total", counted(int(min(sent.Value, 1<<31)), "packet"))
+	found[0].Because = "The other end sends pause frames continuously, as a hung card or switch port does: nothing " +
+		"can be sent."
+	return do("find the source of the pause frames: check the switch port first, then for a hung device behind it"+stop, found)
 }

@@ -32,11 +32,12 @@ func tableTooLarge(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one("pf table "+firstGroup(tableRefused, lines[0].Text), lines, "it was not loaded: there is no room for its "+
-		"addresses (%s)", counted(n, "line"))
-	found[0].Because = "Where a table cannot be loaded pfctl loads none of the rules: those of before stay, or none at all."
-	found[0].Confirm = "pfctl -sm shows the limit of table-entries, pfctl -t NAME -T show | wc -l what a table holds; while a " +
-		"list is loaded its old addresses count as well."
+	found := one("pf table "+firstGroup(tableRefused, lines[0].Text), lines, "it was not loaded: its addresses "+
+		"exceed the table-entries limit (%s)", counted(n, "line"))
+	found[0].Because = "If a table cannot be loaded, pfctl loads none of the rules: the previous ruleset stays " +
+		"active, or none if there was none."
+	found[0].Confirm = "pfctl -sm shows the limit of table-entries, pfctl -t NAME -T show | wc -l what a table " +
+		"holds; during a reload, the old entries count as well."
 	found[0].Fix = []Fix{{Setting: "pf:set/limit/table-entries"}}
 	return found
 }

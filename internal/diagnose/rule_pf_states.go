@@ -20,7 +20,7 @@ func pfStates() Rule {
 			limit, src, ok := setting(f, "pf:set/limit/states")
 			possible := has && ok && float64(used.Value) <= 1.05*float64(limit) // else one of both lines was cut
 			if possible && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
-				return one("pf", []facts.Source{used.Source, src}, "%d of %d states are in use (%.0f%%)", used.Value,
+				return one("pf", []facts.Source{used.Source, src}, "%d of %d states in use (%.0f%%)", used.Value,
 					limit, 100*float64(used.Value)/float64(limit))
 			}
 			if found := atDefaultLimit(used, has && !ok); found != nil {

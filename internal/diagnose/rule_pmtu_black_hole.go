@@ -14,7 +14,7 @@ func pmtuBlackHole() Rule {
 		Needs: []string{"linux:counters|round trips", "freebsd:counters|round trips", "openbsd:round trips"},
 		Because: "If the ICMP messages of path MTU discovery are filtered, full-sized segments are lost and a connection " +
 			"hangs until the sender tries smaller ones.",
-		Confirm: "A full-sized ping with DF set (ping -M do -s 1472, FreeBSD: ping -D -s 1472) gets no reply, a small one does.",
+		Confirm: "A full-sized ping with DF set (ping -M do -s 1472 PEER) gets no reply, a small one does.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if swallowed := swallowedPings(f); swallowed != nil {
@@ -55,15 +55,15 @@ func swallowedPings(f *facts.Facts) []Finding {
 		size := big.Data + icmpHeaders
 		found := one(cmp.Or(big.Peer, small.Peer), []facts.Source{cmp.Or(big.Counted, big.Missing, big.Source),
 			cmp.Or(small.Counted, small.Source)}, "packets of %d bytes get no reply, smaller ones do, and no router reports an MTU", size)
-		found[0].Confirm = "ping with DF set and fewer and fewer bytes gets replies from one size on."
+		found[0].Confirm = "ping with DF set gets replies only up to a certain size."
 		if size > ethernet {
-			found[0].Because = "A switch or bridge drops frames above its MTU without a message. Handshakes and short requests pass, " +
-				"full segments are lost: transfers hang right after they begin."
+			found[0].Because = "A switch or bridge drops frames above its MTU without a message. Handshakes and " +
+				"short requests pass, full-sized segments are lost: transfers hang right after they begin."
 			return do(fmt.Sprintf("set MTU %d on both hosts and on every switch port, VLAN, bridge and bond between them, or return to "+
 				"1500 everywhere; ping -M do -s 1472 PEER shows whether 1500 passes", size), found)
 		}
-		return do("allow ICMP type 3 code 4; until then, find the largest size that passes (ping -M do -s N PEER) and clamp the MSS "+
-			"on the forwarding router to N-12 ("+clampedMSS(f.System, 1360)+" for N = 1372)", found)
+		return do("allow ICMP type 3 code 4 on the path; until then, find the largest size that passes (ping -M do "+
+			"-s N PEER) and clamp the MSS on the forwarding router to N-12 ("+fixedMSS(f.System, 1360)+" for N = 1372)", found)
 	}
 	return nil
 }

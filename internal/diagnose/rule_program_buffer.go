@@ -25,8 +25,8 @@ func programBuffer() Rule {
 				return nil
 			}
 			return do("delete the line and restart the program: the kernel then autotunes the buffer",
-				one(least.Program, []facts.Source{least.Source}, "a socket buffer fixed at %s allows %s over a round trip of 1 ms, %s "+
-					"over 20 ms", units.Bytes(least.Bytes), rate(8000*least.Bytes), rate(400*least.Bytes)))
+				one(least.Program, []facts.Source{least.Source}, "a socket buffer fixed at %s allows %s over an "+
+					"RTT of 1 ms, %s over 20 ms", units.Bytes(least.Bytes), rate(8000*least.Bytes), rate(400*least.Bytes)))
 		},
 		Fires: linuxExample("testparm", "\tsocket options = TCP_NODELAY SO_RCVBUF=16384\n"),
 		Quiet: linuxExample("testparm", "\tsocket options = TCP_NODELAY\n\tsocket options = SO_SNDBUF=4194304\n"),

@@ -62,10 +62,11 @@ func belowShaper(n *facts.NIC, q facts.Qdisc, found []Finding) []Finding {
 			continue
 		}
 		found[0].Evidence = append(found[0].Evidence, root.Overlimits.Source)
-		found[0].Because = "The " + root.Kind + " shaper above this queue held packets back to keep its rate: that rate is the " +
-			"bottleneck, and the queue drops what is sent beyond it."
-		return do("see the rate (tc -s class show dev "+typed(n.Name)+") and raise it to 95% of what the line carries (tc class "+
-			"change, in /etc/config/sqm of OpenWrt option download and upload); if it is that already, the line is the limit", found)
+		found[0].Because = "The " + root.Kind + " shaper above this queue holds packets back to keep its rate: " +
+			"that rate is the bottleneck, and the queue drops the excess."
+		return do("check the rate (tc -s class show dev "+typed(n.Name)+") and raise it to 95% of the measured "+
+			"link rate (tc class change; in OpenWrt, option download and upload in /etc/config/sqm); if it is "+
+			"there already, the link is the limit", found)
 	}
 	return found
 }

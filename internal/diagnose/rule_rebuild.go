@@ -13,12 +13,12 @@ func arrayRebuilds() Rule {
 				return nil
 			}
 			r := in.Facts.Rebuilds[0]
-			action := "let it finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
+			action := "allow it to finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
 			switch r.Action {
 			case "scrub":
-				action = "let it finish, or pause it: zpool scrub -p " + r.Array
+				action = "allow it to finish, or pause it: zpool scrub -p " + r.Array
 			case "resilver":
-				action = "let it finish: until then another disk failure may lose the pool"
+				action = "allow it to finish: until then, another disk failure may lose the pool"
 			}
 			return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))
 		},

@@ -54,14 +54,14 @@ func inTurn(f *facts.Facts) []Finding {
 	if len(up) < 2 {
 		return nil
 	}
-	found := with(Warning, one(bond.Name, []facts.Source{bond.Shown["bond_mode"]}, "the bond sends packet by packet over "+
-		"its %s (balance-rr): the packets of one connection overtake each other", counted(len(up), "member")))
-	found[0].Because = "TCP takes what arrives late for lost, sends it again and halves its window: one connection gets little " +
-		"more than one link carries, often less."
+	found := with(Warning, one(bond.Name, []facts.Source{bond.Shown["bond_mode"]}, "the bond spreads packets "+
+		"round-robin over its %s (balance-rr), which reorders the packets of a connection", counted(len(up), "member")))
+	found[0].Because = "TCP mistakes reordered segments for lost ones, retransmits them and reduces its window: " +
+		"one connection gets little more than the rate of one link, often less."
 	found[0].Confirm = "A test with one member down is as fast or faster (ip link set " + up[len(up)-1] + " down)."
-	return do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection stays on one "+
-		"link, and several connections fill them all; for one transfer over several links use several connections (iSCSI "+
-		"multipath, NFS nconnect, SMB multichannel)", found)
+	return do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection "+
+		"stays on one link, and several connections use all links; for a single transfer over all links, use "+
+		"several connections (iSCSI multipath, NFS nconnect, SMB multichannel)", found)
 }
 
 // roundRobin finds a bond that spreads the packets of one connection over its members.

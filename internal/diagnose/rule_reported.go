@@ -18,7 +18,7 @@ func reported() Rule {
 	return Rule{
 		ID: "log-reports-failure", Title: "A log message reports a failure",
 		Needs: []string{"messages|program log"}, Severity: Info, LastResort: true,
-		Because: "The program itself reports the failure; the line alone does not show what is behind it.",
+		Because: "The program itself reports the failure; the message alone does not show the cause.",
 		Confirm: "The message appears when the problem occurs, and not at other times.",
 		Check:   func(in Input) []Finding { return reportsIn(in.Facts) },
 		Fires: linuxExample("dmesg", "Mar  4 11:02:59 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"+
@@ -129,8 +129,8 @@ func (g *reportGroup) finding() Finding {
 			summary += ": " + peer
 		}
 		if strings.HasPrefix(peer, "127.") || peer == "::1" {
-			action = "the other end runs on this host: see whether it runs and listens (ss -ltnp), what its log says at that time, and " +
-				"whether processor, memory or disk hold it up (vmstat 1, cat /proc/pressure/*)"
+			action = "the other end is on this host: check that it runs and listens (ss -ltnp), its log at that " +
+				"time, and whether it waits for CPU, memory or disk (vmstat 1, cat /proc/pressure/*)"
 		} else {
 			action = "ping -c 100 " + peer + " and mtr -rwbzc 100 " + peer + "; " + action
 		}
@@ -195,76 +195,83 @@ var knownReports = []knownReport{
 		because: "No policy of the endpoint allows this traffic: connections time out instead of being refused.",
 		do:      "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; allow them, if they are meant to talk"}},
 	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",
-		because: "Over TCP OpenVPN keeps few packets for a client whose connection is slower than what is sent to it, and drops the " +
-			"rest: the connections inside repeat what the one outside repeats as well.",
-		do: "let the tunnel use UDP (proto udp); where it must be TCP, lengthen the queue (tcp-queue-limit 256, bcast-buffers 1024), " +
-			"and with dev tap keep broadcasts out of it"}},
-	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream are missing",
-		because: "A stream over UDP is not sent again: what a full buffer, a radio or a queue loses is missing in the picture.",
-		do: "let the stream arrive by cable instead of Wi-Fi; switch IGMP snooping on at the bridge (OpenWrt: option igmp_snooping " +
-			"'1'), so that only the ports that asked get the stream; nstat -az UdpRcvbufErrors at the player shows a full buffer"}},
+		because: "Over TCP, OpenVPN queues only a few packets for a client that is slower than the traffic to it, " +
+			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
+		do: "use UDP for the tunnel (proto udp); if it must be TCP, enlarge the queue (tcp-queue-limit 256, " +
+			"bcast-buffers 1024), and with dev tap keep broadcasts out of the tunnel"}},
+	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
+		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
+			"in the video.",
+		do: "use a cable instead of Wi-Fi; enable IGMP snooping on the bridge (OpenWrt: option igmp_snooping '1'), " +
+			"so that the stream goes only to subscribed ports; check nstat -az UdpRcvbufErrors on the player for a " +
+			"full buffer"}},
 }
 
 var reportTexts = map[facts.Failure]*reportText{
 	facts.DeviceFails: {summary: "a device or its firmware stopped responding or was reset",
-		because: "Until the device works again nothing passes through it, and what was in its queues is lost.",
-		do: "update its driver and firmware, check slot or USB port, cable, power supply and temperature, and test with its power saving " +
-			"off; dmesg and ethtool -i NAME show the versions"},
-	facts.NoMemory: {summary: "memory ran out",
-		because: "A program or driver that gets no memory drops packets, refuses connections or is killed.",
-		do: "see what uses the memory (free -m, ps aux --sort=-rss | head, slabtop -o); raise the program's own limit or the container's " +
-			"where that is the one reached, and look for a leak where the use only grows"},
+		because: "Until the device recovers, it passes no traffic, and the packets in its queues are lost.",
+		do: "update its driver and firmware (dmesg and ethtool -i NAME show the versions), check the slot or USB " +
+			"port, cable, power supply and temperature, and test with its power saving disabled"},
+	facts.NoMemory: {summary: "out of memory",
+		because: "A program or driver that cannot allocate memory drops packets, refuses connections or is killed.",
+		do: "find what uses the memory (free -m, ps aux --sort=-rss | head, slabtop -o); if the program's or " +
+			"container's own limit was reached, raise it; usage that only grows is a leak"},
 	facts.Exhausted: {summary: "a queue, buffer or table is full, or a limit was reached",
 		because: "What arrives while it is full is dropped, refused or kept waiting.",
-		do: "find the setting that the message names in the program's manual and raise it as far as memory allows; a count that only grows " +
-			"is a leak, peaks are load, and a full queue towards a peer means that the peer or the path to it is slower than what is sent"},
+		do: "find the setting for this limit in the program's manual and raise it as far as memory allows; usage " +
+			"that only grows is a leak, peaks are load, and a full queue towards a peer means that the peer or the " +
+			"path cannot keep up"},
 	facts.TooLarge: {summary: "packets are too large for the path or the interface",
-		because: "Packets larger than the MTU are dropped or fragmented: small requests work, and large transfers hang.",
-		do: "find the largest packet that passes (ping -M do -s 1472 PEER, then smaller), set the MTU of the tunnel or interface to it " +
-			"(the size plus 28), and clamp the MSS of TCP to it on the router", peer: true},
+		because: "Packets larger than the MTU are dropped or fragmented: small requests work, large transfers hang.",
+		do: "find the largest packet that passes (ping -M do -s 1472 PEER, then smaller), set the MTU of the " +
+			"tunnel or interface to that size plus 28, and clamp the MSS on the router to match", peer: true},
 	facts.Late: {summary: "packets arrived too late or out of order",
-		because: "The delay of the path varies more than the receiver's buffer covers: Wi-Fi, a full queue (bufferbloat) or paths of " +
-			"different length.",
-		do: "test over cable instead of Wi-Fi, compare the ping to the peer idle and under load (ping -c 100), shape a little below the " +
-			"line's rate where it rises, and enlarge the program's receive or jitter buffer", peer: true},
+		because: "The path's jitter exceeds what the receiver's buffer absorbs: Wi-Fi, a full queue (bufferbloat) " +
+			"or several paths with different RTTs.",
+		do: "test over a cable instead of Wi-Fi, and compare the RTT idle and under load (ping -c 100): if it " +
+			"rises under load, shape to slightly below the link rate; enlarge the program's receive or jitter " +
+			"buffer", peer: true},
 	facts.Lost: {summary: "packets or messages were discarded or lost",
-		because: "They were discarded in front of or inside the program, or never arrived; over UDP nobody sends them again.",
-		do: "look for the queue that overflows in front of the program (ss -uamn, nstat -az UdpRcvbufErrors, ip -s link), then for loss on " +
-			"the path (mtr -rwbzc 100 PEER)"},
-	facts.Damaged: {summary: "what arrived was damaged or could not be decrypted",
-		because: "It is dropped and has to be sent again.",
-		do: "look for errors on the way (ethtool -S NAME, ip -s link), test with the interface's checksum offload off " +
+		because: "They were discarded before or inside the program, or never arrived; UDP does not retransmit them.",
+		do: "check for a queue that overflows before the program (ss -uamn, nstat -az UdpRcvbufErrors, ip -s " +
+			"link), then for loss on the path (mtr -rwbzc 100 PEER)"},
+	facts.Damaged: {summary: "received data was corrupted or could not be decrypted",
+		because: "It is dropped and must be retransmitted.",
+		do: "check for errors on the path (ethtool -S NAME, ip -s link), test with checksum offload disabled " +
 			"(ethtool -K NAME rx off tx off), and compare keys and versions of both ends"},
 	facts.Filtered: {summary: "a firewall drops packets of established connections",
-		because: "The firewall does not know these connections (any more): its entry expired or was flushed, the packets take another way " +
-			"back than forth, or the packet is outside the window that it tracks.",
-		do: "conntrack -S shows what is invalid; see whether both directions pass this host, raise the idle time-out " +
-			"(net.netfilter.nf_conntrack_tcp_timeout_established) or let programs send keepalives, and test with " +
-			"net.netfilter.nf_conntrack_tcp_be_liberal=1; single packets after the end of a connection are harmless"},
+		because: "The firewall has no state for these connections: it expired or was flushed, routing is " +
+			"asymmetric, or the packet is outside the tracked TCP window.",
+		do: "check whether both directions pass through this host and whether conntrack -S counts invalid packets; " +
+			"raise the idle timeout (net.netfilter.nf_conntrack_tcp_timeout_established) or enable keepalives in " +
+			"the programs, and test with net.netfilter.nf_conntrack_tcp_be_liberal=1; single packets after a " +
+			"connection has closed are harmless"},
 	facts.LinkLost: {summary: "a link went down",
-		because: "While it is down nothing passes, and what was in flight is lost.",
+		because: "While it is down no traffic passes, and everything in flight is lost.",
 		do:      "check cable, optic, port and signal, and the log of the device at the other end of the link"},
-	facts.Throttled: {summary: "something limits the rate",
-		because: "Requests above the limit wait or are refused; the network is not what is slow.",
+	facts.Throttled: {summary: "a rate limit was reached",
+		because: "Requests above the limit are delayed or refused; the network is not the bottleneck.",
 		do:      "find the limit that the message names: the program's own, the account's or the provider's"},
 	facts.NotResolved: {summary: "names could not be resolved",
-		because: "Nothing is sent before the address is known, and each server that does not answer costs seconds.",
-		do: "ask each server of /etc/resolv.conf alone (dig @SERVER NAME), remove the one that does not answer, and look for lost queries " +
-			"(a full conntrack table, a filter on port 53)"},
+		because: "Nothing is sent until the name resolves, and each name server that does not answer costs seconds.",
+		do: "query each server in /etc/resolv.conf by itself (dig @SERVER NAME), remove any that does not answer, " +
+			"and check for lost queries (a full conntrack table, a filter on port 53)"},
 	facts.Refused: {summary: "connections were refused or reset",
-		because: "The other end, or a device between, rejected or closed them: the path itself works.",
-		do: "at the other end: does the program run and listen at that address and port (ss -ltnp), what does its log say at that time, " +
-			"and does a firewall or load balancer close idle connections", peer: true},
+		because: "The other end, or a device in between, refused or reset them: the path itself works.",
+		do: "check at the other end that the program listens on that address and port (ss -ltnp), and its log at " +
+			"that time; check whether a firewall or load balancer closes idle connections", peer: true},
 	facts.Silent: {summary: "the other end did not answer in time",
 		because: "It is down or overloaded, a firewall drops the packets, or the path loses them.",
-		do:      "see whether the packets arrive at the other end (tcpdump there), how busy it is, and whether a firewall drops them",
-		peer:    true},
-	facts.Broken: {summary: "a connection broke off and is set up again",
-		because: "What was in flight is lost, and every new connection begins slowly.",
-		do: "compare the times with the log of the other end; look for an idle time-out of a firewall, NAT or load balancer between " +
-			"(regular intervals), a restart of the other end, and loss on the path (mtr -rwbzc 100 PEER)", peer: true},
-	facts.Slow: {summary: "something took longer than the program expects",
-		because: "The host is short of processor, memory or disk, or the peer takes its data too slowly.",
-		do: "watch processor, memory and disks while it happens (vmstat 1, iostat -x 1, cat /proc/pressure/*), then the path to the peer " +
-			"that the message names (ss -tinm dst PEER)"},
+		do: "check whether the packets arrive at the other end (tcpdump there), whether it is overloaded, and " +
+			"whether a firewall drops them",
+		peer: true},
+	facts.Broken: {summary: "a connection was lost and re-established",
+		because: "Data in flight is lost, and each new connection restarts in slow start.",
+		do: "compare the times with the other end's log; check for an idle timeout of a firewall, NAT or load " +
+			"balancer in between (regular intervals), a restart of the other end, and loss on the path (mtr -rwbzc " +
+			"100 PEER)", peer: true},
+	facts.Slow: {summary: "an operation took longer than the program expects",
+		because: "The host is short of CPU, memory or disk throughput, or the peer reads its data too slowly.",
+		do: "check CPU, memory and disks while it happens (vmstat 1, iostat -x 1, cat /proc/pressure/*), then the " +
+			"path to the peer in the message (ss -tinm dst PEER)"},
 }

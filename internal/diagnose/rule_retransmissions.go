@@ -45,8 +45,8 @@ func retransmissions() Rule {
 			if share >= 0.01 {
 				s = Warning
 			}
-			return do("see which peers lose, then where: error counters of this host's link first, then mtr -rwc 200 to one of the "+
-				"peers", with(s, one("tcp", []facts.Source{again.Source, sent.Source},
+			return do("find which peers see loss, then where: check the error counters of this host's link first, "+
+				"then mtr -rwc 200 to one of the peers", with(s, one("tcp", []facts.Source{again.Source, sent.Source},
 				"%.2g%% of segments were retransmitted %s", 100*share, when)))
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",

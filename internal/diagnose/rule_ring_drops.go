@@ -36,8 +36,9 @@ func ringDrops() Rule {
 				}
 				action := takeFaster(in.Facts, n)
 				if lossShare(grown, arrived) > 0.5 { // no load does that for long
-					action = "check that the card's interrupts arrive (Linux: /proc/interrupts; FreeBSD: vmstat -ia), because the host " +
-						"takes next to nothing out of the ring; update the driver, or try another one"
+					action = "check that the card's interrupts arrive (Linux: /proc/interrupts; FreeBSD: vmstat " +
+						"-ia), because the host takes almost nothing out of the ring; update the driver, or try " +
+						"another one"
 				}
 				out = append(out, do(action, found)...)
 			}
@@ -103,16 +104,17 @@ var overrun = regexp.MustCompile(`\b([a-z]+\d+): .*(?i:\brx .*(?:packet lost|ove
 func takeFaster(f *facts.Facts, n *facts.NIC) string {
 	switch f.System {
 	case system.FreeBSD:
-		action := "see whether a core is full (top -SHP) and whether all queues of the card work (vmstat -ia)"
+		action := "check whether a core is saturated (top -SHP) and whether all of the card's queues are in use " +
+			"(vmstat -ia)"
 		unit := strings.TrimPrefix(n.Name, n.Driver)
 		if slices.Contains(iflibDrivers, n.Driver) && unit != "" {
-			action += "; for bursts on a server a longer ring: dev." + n.Driver + "." + unit + `.iflib.override_nrxds="2048" in ` +
-				"/boot/loader.conf (a router gains nothing from it)"
+			action += "; for bursts on a server, set a longer ring: dev." + n.Driver + "." + unit + `.iflib.override_nrxds="2048" in ` +
+				"/boot/loader.conf (it does not help a router)"
 		}
 		return action
 	case system.OpenBSD:
-		return "see whether a core is full (systat cpu); a card with several queues (ix, ixl, mcx) spreads the work over cores, fewer " +
-			"rules of pf make each packet cheaper"
+		return "check whether a core is saturated (systat cpu); use a card with several queues (ix, ixl, mcx) to " +
+			"spread the work over cores, and fewer pf rules per packet"
 	}
 	spread := "spread the receive load over more cores: ethtool -l NAME shows the queues, ethtool -L NAME combined N sets them, " +
 		"mpstat -P ALL 1 (%soft) shows whether one core does it all"

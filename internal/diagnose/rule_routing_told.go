@@ -128,19 +128,19 @@ func neighbourSilent() Rule {
 		ID: "neighbour-silent", Title: "A local host does not answer ARP or neighbour discovery",
 		Needs:    []string{"linux:round trips|neighbours", "freebsd:round trips", "openbsd:round trips"},
 		Severity: Warning,
-		Because: "The sender, or the last router, asked for the hardware address of the next hop (ARP, or neighbour discovery) " +
-			"and got no answer: that host is off, has another address or netmask, or a VLAN, a switch or the network of a " +
-			"hypervisor keeps the question from it.",
-		Confirm: "tcpdump -eni INTERFACE arp on both ends shows the question arrive, or not.",
+		Because: "The sender, or the last router, got no answer to ARP or neighbour discovery for the next hop: " +
+			"that host is down, has another address or netmask, or the request does not reach it (VLAN, switch, " +
+			"hypervisor network).",
+		Confirm: "tcpdump -eni INTERFACE arp on both ends shows whether the request arrives.",
 		Check: func(in Input) []Finding {
 			who, first, ok := toldToPing(in.Facts, hostUnreachable)
 			if !ok {
 				return nil
 			}
-			return do("find the next hop (ip route get ADDRESS, the BSDs: route -n get ADDRESS); see that it is on, and compare its "+
-				"address, netmask and VLAN with this end's, and the switch ports of both",
-				one(who, []facts.Source{first}, "the next hop, which is the host itself or the gateway to it, did not answer for "+
-					"its address"))
+			return do("find the next hop (ip route get ADDRESS; BSD: route -n get ADDRESS); check that it is up, "+
+				"and compare its address, netmask, VLAN and switch port with this end's",
+				one(who, []facts.Source{first}, "the next hop (the host itself or the gateway to it) did not "+
+					"answer ARP or neighbour discovery"))
 		},
 		Fires: linuxExample("ping", "PING 192.0.2.9 (192.0.2.9) 56(84) bytes of data.\nFrom 192.0.2.5 icmp_seq=1 Destination Host "+
 			"Unreachable\nFrom 192.0.2.5 icmp_seq=2 Destination Host Unreachable\n"),

@@ -43,20 +43,22 @@ func slowLink() Rule {
 				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)
 				switch {
 				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
-					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other end offers %s", n.Offered)
+					found[0].Summary += fmt.Sprintf("; this end advertises nothing faster, the other end offers %s", n.Offered)
 					found = do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+
 						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
-					found[0].Summary += "; the other end offers no more"
-					found = do("set the switch's port to negotiate, or use a faster port", found)
+					found[0].Summary += "; the other end offers nothing faster"
+					found = do("enable autonegotiation on the switch port, or use a faster port", found)
 				case min(n.Advertised, n.Offered) >= units.Gbit && !fixedSpeed(n):
 					found[0].Summary += fmt.Sprintf(", though both ends advertise %s", min(n.Advertised, n.Offered))
-					found = do("change the cable, and the plug or socket whose pairs are damaged; try another port of the switch", found)
+					found = do("replace the cable, check plugs and sockets for a damaged pair, and try another "+
+						"switch port", found)
 				case fixedSpeed(n):
-					found[0].Summary += "; it does not negotiate, its speed is fixed"
+					found[0].Summary += "; autonegotiation is disabled, the speed is fixed"
 					found[0].Evidence = append(found[0].Evidence, n.Shown["autonegotiation"])
-					found = do("let the card negotiate ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on), and the switch's "+
-						"port too; take the fixed speed out of the configuration of the interface", found)
+					found = do("enable autonegotiation on the card ("+shell.Join("ethtool", "-s", n.Name)+" "+
+						"autoneg on) and on the switch port; remove the fixed speed from the interface's "+
+						"configuration", found)
 				default:
 					found = do("replace the cable; check the speed setting of the switch port", found)
 				}
@@ -87,7 +89,7 @@ func partnerSlow(f *facts.Facts, n *facts.NIC) []Finding {
 	if n.Offered == 0 || n.Offered > 100*units.Mbit || n.Fastest < units.Gbit || n.Advertised <= n.Offered {
 		return nil
 	}
-	return do("set the switch's port to negotiate, or use a faster port; change the cable",
+	return do("enable autonegotiation on the switch port, or use a faster port; change the cable",
 		one(n.Name, modesShown(f, n, "Link partner advertised link modes:"), "the other end offers %s at most, this card %s",
 			n.Offered, n.Advertised))
 }
@@ -99,8 +101,9 @@ func advertisesLess(f *facts.Facts, n *facts.NIC) []Finding {
 	}
 	found := one(n.Name, modesShown(f, n, "\tAdvertised link modes:", "  Advertised link modes:"), "it advertises %s at most, and "+
 		"supports %s", n.Advertised, n.Fastest)
-	found[0].Because = "A link comes up at a speed that both ends advertise: one that the card leaves out is never used."
-	return with(Info, decisive(do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on, or "+
+	found[0].Because = "A link comes up at a speed that both ends advertise: speeds that the card does not " +
+		"advertise are never used."
+	return with(Info, decisive(do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+" autoneg on, or "+
 		"advertise with the mask of all modes)", found)))
 }
 
@@ -163,7 +166,7 @@ func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 		if f.System == system.OpenBSD {
 			found[0].Confirm = shell.Join("ifconfig", n.Name, "media") + " lists faster modes as supported."
 		}
-		return do("compare with the modes that the card supports; change the cable; check the switch's port", found)
+		return do("compare with the modes that the card supports; replace the cable; check the switch port", found)
 	}
 	found[0].Confirm = "ethtool lists faster modes as supported."
 	return do("compare supported and advertised modes (ethtool NAME); replace the cable; check the switch port", found)

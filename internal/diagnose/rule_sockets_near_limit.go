@@ -47,5 +47,5 @@ func nearLimit(what string, used, limit float64, evidence ...facts.Source) []Fin
 	if used >= 0.98*limit {
 		s = Critical
 	}
-	return with(s, one(what, evidence, "%.0f of %.0f are in use", used, limit))
+	return with(s, one(what, evidence, "%.0f of %.0f in use", used, limit))
 }

@@ -19,7 +19,7 @@ func testWindow() Rule {
 				src := []facts.Source{w.Source}
 				switch {
 				case w.Got > 0 && w.Got < w.Asked:
-					found := one("iperf", src, "it asked for a buffer of %s and got %s: the kernel's limit is below that",
+					found := one("iperf", src, "it requested a buffer of %s and got %s: the kernel's limit is lower",
 						units.Bytes(w.Asked), units.Bytes(w.Got))
 					for _, name := range bufferLimits[string(in.Facts.System)] {
 						found[0].Fix = append(found[0].Fix, Fix{Setting: name})

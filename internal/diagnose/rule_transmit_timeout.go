@@ -71,8 +71,8 @@ func hungCards(lines []facts.Source, n int) []Finding {
 func ofRealtek(f *facts.Facts, found []Finding) []Finding {
 	if f.System == system.FreeBSD && realtekHung.MatchString(found[0].Evidence[0].Text) {
 		if f.Distribution == "OPNsense" {
-			found[0].Fix = []Fix{{Action: "install the vendor's driver, the plugin os-realtek-re (System > Firmware > Plugins), and " +
-				"restart; where it is installed already, use another card"}}
+			found[0].Fix = []Fix{{Action: "install the vendor's driver, the plugin os-realtek-re (System > " +
+				"Firmware > Plugins), and reboot; if it is already installed, use another card"}}
 			return found
 		}
 		found[0].Fix = []Fix{{Action: "install the vendor's driver: pkg install realtek-re-kmod (in OPNsense the plugin " +
@@ -133,8 +133,8 @@ func crashedFirmware(in Input) []Finding {
 	if strings.HasSuffix(m[0], ") timeout") {
 		what, severity = "did not respond to its driver", Warning
 	}
-	found := do("install another version of the driver and its firmware (newer, or the one before the last update), and "+
-		"test with power saving off: iw dev NAME set power_save off",
+	found := do("install another version of the driver and its firmware (newer, or the one before the last "+
+		"update), and test with power saving disabled: iw dev NAME set power_save off",
 		with(severity, one(m[1], lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
 	found[0].Because = "The radio is down while its firmware restarts, and stations have to reassociate; firmware, driver, " +
 		"power saving or the hardware is at fault, not a network setting."
@@ -158,14 +158,14 @@ func hungAction(line string) string {
 		return "use another USB port without a hub, and a sufficient power supply; disable USB autosuspend " +
 			"(usbcore.autosuspend=-1 on the kernel command line); update its driver and firmware"
 	case intelGigabit.MatchString(line):
-		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
-			"ethtool -K NAME tso off gso off), and " + sleepingSlot
+		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K " +
+			"NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; look in the same log for stuck processors (soft lockup) and lack of memory; where it " +
-			"stays so, move the virtual machine to another host (in a cloud: stop and start it)"
+		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it " +
+			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
-		return "in a virtual machine use a virtio card (VMware: vmxnet3) instead of this imitation; else update the driver, and " +
-			"switch off " + sleepingSlot
+		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +
+			"update the driver, and disable " + sleepingSlot
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
@@ -177,7 +177,8 @@ func hungAction(line string) string {
 }
 
 // sleepingSlot is the power saving of a card's slot, with the way to switch it off.
-const sleepingSlot = "ASPM, the power saving of the slot (in the BIOS; on Linux pcie_aspm=off on the kernel command line)"
+const sleepingSlot = "the slot's power saving, ASPM (in the BIOS; on Linux pcie_aspm=off on the kernel command " +
+	"line)"
 
 // wholeSlot is a slot as Linux's drivers name it.
 var wholeSlot = regexp.MustCompile(`\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b`)

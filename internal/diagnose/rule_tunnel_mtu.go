@@ -27,9 +27,10 @@ func tunnelMTU() Rule {
 					"value, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path MTU is %d bytes, and larger packets "+
 					"were sent (%s)", mtu, counted(n, "line")))
 			}
-			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; WireGuard: MTU = that of "+
-				"the interface it sends through less 80, 1420 on 1500 and 1200 on 1280), or clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
-				1360)+")", one("tunnel", lines, "its log says so in %s", counted(n, "line")))
+			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; "+
+				"WireGuard: MTU 80 below that of the outgoing interface, 1420 for 1500 and 1200 for 1280), or "+
+				"clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
+				1360)+")", one("tunnel", lines, "its packets were refused as too large (%s)", counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 write UDPv4: Message too long (code=90)\n"),
 		Quiet: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 TLS: soft reset sec=3600/3600\n"),

@@ -17,12 +17,13 @@ import (
 // udpBuffer finds datagrams dropped because the socket's buffer was full.
 func udpBuffer() Rule {
 	return Rule{
-		ID: "udp-buffer", Title: "UDP datagrams were dropped: receive buffer full",
+		ID: "udp-buffer", Title: "A socket buffer is full, or smaller than the program requested",
 		Needs: []string{"linux:protocols|listeners|socket table|datagram table|messages",
 			"freebsd:counters|protocol rates|socket table|messages", "openbsd:counters|socket table|messages"},
 		Severity: Warning,
-		Because:  "Datagrams are lost if the program reads too slowly or a burst is larger than its buffer.",
-		Confirm:  "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
+		Because: "Datagrams that arrive while the buffer is full are lost. The program reads too slowly, its " +
+			"buffer is smaller than a burst, or the kernel refused it a larger one.",
+		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "Udp.RcvbufErrors", "Snmp6.Udp6RcvbufErrors", "udp.dropped_due_to_full_socket_buffer")
@@ -44,8 +45,8 @@ func udpBuffer() Rule {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
 			if share := lossShare(found[0], arrived); arrived > 0 && share > steadyExcess {
-				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets only %s of what arrives, "+
-					"and no buffer makes up for that", percent(1-share))}}
+				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it reads only %s "+
+					"of what arrives, and a larger buffer does not help", percent(1-share))}}
 			}
 			if len(full) > 0 { // it is known which program
 				full[0].Evidence = append(full[0].Evidence, out[0].Evidence...)
@@ -73,7 +74,7 @@ func uncountedBuffers(f *facts.Facts) []Finding {
 	arrived := total(f, "Udp.InDatagrams")
 	out := lost(c, arrived, one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s%s", happened(c),
 		ofArrived(c, arrived)))
-	out[0].Because = "A full socket buffer is counted so, and a bad checksum, which is rare: a program reads too slowly, or a " +
+	out[0].Because = "This counts full socket buffers and, rarely, bad checksums: a program reads too slowly, or a " +
 		"burst is larger than its buffer."
 	out[0].Confirm = "nstat -az shows how many of them are UdpRcvbufErrors."
 	out[0].Fix = findsProgram()
@@ -82,8 +83,8 @@ func uncountedBuffers(f *facts.Facts) []Finding {
 
 // findsProgram is what is done on Linux about buffers of which it is not known whose they are.
 func findsProgram() []Fix {
-	return []Fix{{Action: "find the program: ss -uanmp shows for each socket what it dropped (d in skmem) and its " +
-		"buffer (rb); where it asks for a size itself, rmem_max bounds that, else rmem_default is what it gets"},
+	return []Fix{{Action: "find the program: ss -uanmp shows each socket's drops (d in skmem) and buffer (rb); " +
+		"rmem_max limits what a program may request, rmem_default applies if it requests nothing"},
 		{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 }
 
@@ -150,8 +151,8 @@ func droppingSockets(f *facts.Facts) (out []Finding) {
 	if worst.Program != "" {
 		out[0].Summary += " (" + worst.Program + ")"
 	}
-	out[0].Fix = []Fix{{Action: "make the program that owns " + worst.Local + " read faster, or ask for a larger buffer " +
-		"(SO_RCVBUF) up to:"}, {Setting: "net.core.rmem_max"}}
+	out[0].Fix = []Fix{{Action: "find out why the program that owns " + worst.Local + " reads slowly, or set a " +
+		"larger buffer in it (SO_RCVBUF), up to:"}, {Setting: "net.core.rmem_max"}}
 	return out
 }
 
@@ -175,15 +176,16 @@ func refusedBuffers(f *facts.Facts) []Finding {
 			setting = "net.core.wmem_max"
 		}
 		found := one("udp", []facts.Source{f.Line("dmesg", i+1), f.Settings[setting].Source},
-			"a program asked for a buffer of %s and got %s (%s)", units.Bytes(size*unit), units.Bytes(had*unit),
+			"a program requested a buffer of %s and got %s (%s)", units.Bytes(size*unit), units.Bytes(had*unit),
 			counted(n, "message"))
 		if m[8] != "" { // the BSDs grant all of it or nothing
-			found[0].Summary = fmt.Sprintf("a program asked for a buffer of %s and was refused", units.Bytes(size))
+			found[0].Summary = fmt.Sprintf("a program requested a buffer of %s and was refused", units.Bytes(size))
 		}
-		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
-			"than the buffer is lost, and the transfer slows down."
+		found[0].Because = "A burst larger than the buffer is lost when receiving and blocks the program when " +
+			"sending: QUIC and similar transfers slow down."
+		found[0].Confirm = refusalEnds
 		if f.System != system.Linux && (m[8] != "" || strings.HasPrefix(m[0], "so-snd")) { // TCP's too, and those for sending
-			found[0].Subject, found[0].Because, found[0].Confirm = "sockets", wholeOrNone, refusalEnds
+			found[0].Subject, found[0].Because = "sockets", wholeOrNone
 		}
 		needed := size * unit
 		switch f.System {
@@ -195,7 +197,8 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		}
 		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", needed)}}
 		if now, known := f.Integer(setting); known && float64(now) >= needed {
-			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is %d now, and it sets the buffer only at start",
+			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is now %d, and the program sets its "+
+				"buffer only at startup",
 				setting, now)}}
 		}
 		return found
@@ -210,14 +213,15 @@ func refusedUnsized(f *facts.Facts) []Finding {
 		return nil
 	}
 	const setting = "kern.ipc.maxsockbuf"
-	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer size it "+
-		"asked for (%s)", counted(n, "message"))
+	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer "+
+		"size it requested (%s)", counted(n, "message"))
 	found[0].Because, found[0].Confirm = wholeOrNone, refusalEnds
-	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
+	found[0].Fix = []Fix{{Action: "configure the program to request less, or raise the limit to 9/8 of what it " +
+		"requests:"},
 		{Setting: setting}}
 	if _, known := f.Integer(setting); !known {
 		found[0].Fix[1].Value = "16777216"
-		found[0].Fix[1].ValueFor = "a start, for buffers of up to 14 MiB; it takes no memory by itself"
+		found[0].Fix[1].ValueFor = "a starting point, for buffers of up to 14 MiB; it reserves no memory"
 	}
 	if f.System == system.OpenBSD {
 		found[0].Fix = []Fix{{Action: smallerBuffer}}
@@ -226,8 +230,9 @@ func refusedUnsized(f *facts.Facts) []Finding {
 }
 
 const (
-	wholeOrNone = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default size, or ends."
-	refusalEnds = "The message does not come back when the program starts again."
+	wholeOrNone = "The BSD kernel grants the requested size in full or not at all; the program continues with the " +
+		"default size, or exits."
+	refusalEnds = "The message is gone after the program is restarted."
 )
 
 // mbufOverhead is by how much kern.ipc.maxsockbuf is larger than the largest buffer that is granted: each cluster of

@@ -48,7 +48,7 @@ func mostUnclosed(f *facts.Facts, waiting facts.Counter) []Finding {
 	if waiting.Value < some || float64(waiting.Value) < share*float64(shown) {
 		return nil
 	}
-	return with(Info, do("see whether they are there a minute later; if so, find the program that holds them (ss -tnp state "+
-		"close-wait) and what it waits for", one("tcp", []facts.Source{waiting.Source}, "%d of the %d connections shown are in "+
+	return with(Info, do("check whether they are still there a minute later; if so, find the program that holds "+
+		"them (ss -tnp state close-wait) and what it waits for", one("tcp", []facts.Source{waiting.Source}, "%d of the %d connections shown are in "+
 		"CLOSE-WAIT", waiting.Value, shown)))
 }

@@ -14,9 +14,10 @@ func usbBus() Rule {
 	return Rule{
 		ID: "usb-bus-slow", Title: "A network card's USB connection is slower than its link", Systems: []string{"linux", "freebsd"},
 		Needs: []string{"usb"}, Severity: Warning,
-		Because: "USB 2 carries 480 Mbit/s less its own costs, about 300 Mbit/s of TCP: the chips of this " +
+		Because: "USB 2 carries 480 Mbit/s minus protocol overhead, about 300 Mbit/s of TCP: the chips of this " +
 			"driver are made for USB 3.",
-		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool, ifconfig), and a test does not pass 350 Mbit/s.",
+		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool, ifconfig), and a test does not exceed 350 " +
+			"Mbit/s.",
 		Check: func(in Input) []Finding {
 			for _, d := range in.Facts.USBDevices {
 				if (slices.Contains([]string{"r8152", "ax88179_178a", "aqc111"}, d.Driver) || gigabitUSB.MatchString(d.Name)) &&

@@ -140,13 +140,13 @@ func severalAreFaster(f *facts.Facts) []Finding {
 		shareAgain(alone.Bytes, float64(max(alone.Retransmits, 0))) > 1e-4 {
 		return nil
 	}
-	found := one("one connection", []facts.Source{alone.Source, together.Source, p.Source}, "it moved %s, several together %s: %s in "+
-		"flight over a round trip of %.3g ms is all that its window holds", alone.Rate, together.Rate,
+	found := one("one connection", []facts.Source{alone.Source, together.Source, p.Source}, "it moved %s, several "+
+		"together %s: its window holds only %s over an RTT of %.3g ms", alone.Rate, together.Rate,
 		units.Bytes(float64(alone.Rate)*p.Avg/8), 1000*p.Avg)
 	for _, name := range windowSettings[f.System] {
 		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 	}
-	return do("the same at the other end, which may be the smaller one", found)
+	return do("set the same at the other end, whose limit may be the smaller one", found)
 }
 
 // aloneAndTogether finds the best test of one stream, and the best sum of several. A sum follows the streams that it

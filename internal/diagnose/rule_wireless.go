@@ -115,8 +115,8 @@ func lostFrames(f *facts.Facts) []Finding {
 	}
 	found := with(Info, one(framesUnknown.FindStringSubmatch(lines[0].Text)[1], lines,
 		"its driver got late status reports for unknown frames (%s)", counted(n, "message")))
-	found[0].Because = "The card reports the status of a frame after the driver has given up on it: the driver may choose " +
-		"too low a rate. Single reports are harmless."
+	found[0].Because = "The card reports the status of a frame after the driver's timeout: the driver may choose " +
+		"too low a rate. Occasional reports are harmless."
 	return do(action, found)
 }
 

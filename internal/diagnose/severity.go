@@ -35,19 +35,19 @@ total, by its rate, and by whether it still grows:
 | total not known, 1 or more per second, or 1000 or more in all | warning |
 | total not known, fewer | info |
 
-A counter that did not grow while it was observed is an info at most, since it is past. On a declared
+A counter that did not grow while it was observed is an info at most, because it is in the past. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
 What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
 will under load, info is worth knowing; where nothing worse is found, an info that explains slowness or loss is the
-possible cause. What only old lines of the kernel's log show counts one step less. Findings are
+possible cause. What only old lines of the kernel's log show counts one step lower. Findings are
 ordered by severity, causes before their consequences, and losses of packets by their share. A message that the kernel
 repeats is one finding with a count.
 `
 
 // ConfidenceRule is the rule of confidence, as docs/rules.md says it.
-const ConfidenceRule = `A finding is certain where the quoted lines alone show the problem, or where a window (--for)
-showed that it goes on; likely where something else would confirm it, which it names under "confirmed if"; possible where
-it is an info, or where only old lines of the kernel's log show it.
+const ConfidenceRule = `A finding is certain if the quoted lines alone show the problem, or if a window (--for)
+showed that it continues; likely if something else would confirm it, which it names under "confirmed if"; possible if
+it is an info, or if only old lines of the kernel's log show it.
 `
 
 // lossShare is the part of all that a counter of losses took; 0 where it is not known.

@@ -71,7 +71,7 @@ func start(f *facts.Facts, name, nic string) (value, from string) {
 	}
 	words := strings.Fields(presentLimit(f, name, nic, r.pools))
 	if len(words) == 0 && r.least > 0 {
-		return strconv.FormatInt(r.least, 10), "a start; keep what is set now where that is more"
+		return strconv.FormatInt(r.least, 10), "a starting point; keep the current value if it is larger"
 	}
 	if len(words) == 0 {
 		return "", ""

@@ -350,6 +350,9 @@ func (f Fix) write(b *strings.Builder) {
 	}
 	if f.File != "" {
 		kept := "in " + f.File + ": " + f.Line
+		if strings.HasPrefix(f.File, "the ") { // kernel command line, which is no file
+			kept = "on " + f.File + ": " + f.Line
+		}
 		if f.Command != "" {
 			kept = "to make it permanent, " + kept
 		}
@@ -368,7 +371,7 @@ func (f Fix) write(b *strings.Builder) {
 	switch {
 	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command+f.Line, unknownValue):
 	case f.Setting == steering:
-		put(unknownValue + ": one bit for each processor, in hexadecimal: f for 4 processors, ff for 8")
+		put(unknownValue + ": one bit per CPU, in hexadecimal: f for 4 CPUs, ff for 8")
 	case raisedFrom(f.Setting) && strings.HasPrefix(f.Command, "sysctl "):
 		computed := ""
 		if f.Formula != "" {
