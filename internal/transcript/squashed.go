@@ -102,7 +102,7 @@ func wholeProxyLines(s string) string {
 		for n := 0; n < most && len(line) < 4096 && i+1 < len(lines) && facts.ProxyBroken.MatchString(line) &&
 			!facts.ProxyBroken.MatchString(lines[i+1]); n++ {
 			i++
-			line += " " + strings.TrimSpace(lines[i])
+			line += " " + strings.Trim(lines[i], "> \t\r") // quoted, or not
 		}
 		out = append(out, line)
 	}
