@@ -186,8 +186,8 @@ func tested(f *facts.Facts) string {
 	if best.Parallel {
 		said = "; one stream of a test reached " + rate(at)
 	}
-	if line := filled(best); line > 0 {
-		return said + fmt.Sprintf(", the full rate of a %s link", line)
+	if t, ok := undisturbed(best); ok && t.link() > 0 {
+		return fmt.Sprintf("; a test reached %s, the full rate of a %s link", rate(t.rate), t.link())
 	}
 	if best.Retransmits == 0 {
 		return said + " without loss"

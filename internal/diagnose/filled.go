@@ -67,7 +67,8 @@ func undisturbed(tr facts.Transfer) (testedRate, bool) {
 	}
 	t := testedRate{peer: tr.Peer, rate: 8 * tr.Bytes / tr.Seconds, seconds: tr.Seconds, again: againShare(tr),
 		evidence: []facts.Source{cmp.Or(tr.SteadySource, tr.Last, tr.Source)}}
-	if tr.Steady >= 5 && tr.SteadySeconds > 0 {
+	const least, ofFullLink = 5, 3 // hardly any other limit is so near what a link carries
+	if tr.Steady >= ofFullLink && tr.SteadySeconds > 0 && (tr.Steady >= least || filledLink(8*tr.SteadyBytes/tr.SteadySeconds) > 0) {
 		t.rate, t.seconds, t.again, t.window = 8*tr.SteadyBytes/tr.SteadySeconds, tr.SteadySeconds, 0, tr.Window
 	}
 	return t, true

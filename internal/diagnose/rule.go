@@ -154,6 +154,7 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 				found.Severity, found.past = found.Severity.lower(), true
 			}
 			found.onPath(in.Path)
+			found.decides = found.decides || found.explains()
 			found.Confidence = found.confidence(in.Facts)
 			found.remedies(in)
 			findings = append(findings, found)

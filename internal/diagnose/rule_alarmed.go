@@ -30,7 +30,7 @@ var alarmTexts = []struct {
 	{"inbound packets dropped ratio", "%s of inbound packets were dropped",
 		"check the second column of /proc/net/softnet_stat: if it grows, raise net.core.netdev_max_backlog; if not, no " +
 			"protocol on this host wanted these packets", "", Info},
-	{"netdev budget ran outs", "receive processing ran out of its budget at least %s times within a minute",
+	{"netdev budget ran outs", "receive processing ran out of its budget at least %s times",
 		"sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=4000", "More packets were waiting than one softirq " +
 			"run may process.", Info},
 }

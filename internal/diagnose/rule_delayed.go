@@ -15,8 +15,9 @@ const (
 	addedDelay   = 0.030
 	timesAsLong  = 3
 	longestDelay = 0.100
-	anyDelay     = 2.0  // no path on earth is so long, satellites included
-	beyondOrbit  = 0.75 // the mean of a path over a geostationary satellite is shorter
+	muchAdded    = 0.200 // so much more is a queue on a long path as well
+	anyDelay     = 2.0   // no path on earth is so long, satellites included
+	beyondOrbit  = 0.75  // the mean of a path over a geostationary satellite is shorter
 	enoughPings  = 10
 )
 
@@ -41,16 +42,37 @@ func delayedRoundTrips() Rule {
 	}
 }
 
-func delayed(least, mean, longest float64) bool {
-	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
+// lateFrom is from when on an answer is late, where the fastest took so long.
+func lateFrom(least float64) float64 {
+	return max(least+addedDelay, min(timesAsLong*least, least+muchAdded))
 }
 
-// tooFew reports whether there are too few answers: five tell where most of them are late by a second and more.
+func delayed(least, mean, longest float64) bool {
+	return least >= anyDelay || least > 0 && mean >= lateFrom(least) && longest-least >= longestDelay
+}
+
+// oftenLate reports whether so many answers are late that a path without a problem, on which one in ten comes 30 ms late
+// and one in thirty 100 ms, would show it once in a hundred times.
+func oftenLate(p facts.Ping) bool {
+	const least, surprising = 4, 0.01
+	late, shown := p.Later(lateFrom(p.Min))
+	veryLate, _ := p.Later(p.Min + longestDelay)
+	return shown >= least && min(atLeast(late, shown, 1.0/10), atLeast(veryLate, shown, 1.0/30)) < surprising
+}
+
+// tooFew reports whether there are too few answers: fewer than ten tell where many of them are late.
 func tooFew(p facts.Ping) bool {
-	if later, shown := p.Later(p.Min + 1); shown >= enoughPings/2 && 2*later > shown {
-		return false
+	return !oftenLate(p) && (max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2)
+}
+
+// atLeast is the probability that k or more of n few happen, each with probability p.
+func atLeast(k, n int, p float64) float64 {
+	fewer, term := 0.0, math.Pow(1-p, float64(n)) // term is the probability of i of n
+	for i := range k {
+		fewer += term
+		term *= p / (1 - p) * float64(n-i) / float64(i+1)
 	}
-	return max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2
+	return 1 - fewer
 }
 
 // fewDelayed reports whether the mean is that of single answers: the first behind a loss waits for the address of its
@@ -58,6 +80,9 @@ func tooFew(p facts.Ping) bool {
 func fewDelayed(p facts.Ping) bool {
 	const least, share = 3, 0.1
 	later, shown := p.Later(p.Min + longestDelay)
+	if shown < enoughPings && oftenLate(p) {
+		return false
+	}
 	return p.Min < anyDelay && shown >= enoughPings/2 && float64(shown) >= 0.9*float64(p.Answered) && (later < least || float64(later) < share*float64(shown))
 }
 

@@ -14,7 +14,7 @@ import (
 func fullSegments() Rule {
 	return Rule{
 		ID: "full-segments-lost", Title: "Connections stall with full-sized segments in flight",
-		Needs: []string{"flows|transfers|handshakes|messages"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		Needs: []string{"flows|transfers|handshakes|messages|requests"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
 		Because: "The peer acknowledged small segments but no full-sized ones: a link on the path has a smaller MTU, and the " +
 			"ICMP messages that report it do not arrive. A peer that vanished at its first large segment looks the same.",
@@ -37,7 +37,7 @@ func fullSegments() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts), stuckKeyExchange(in.Facts))
+				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts), stuckKeyExchange(in.Facts), stuckHello(in.Facts))
 			}
 			return do(findSmallerLink, one(worst.Peer, sample(evidence),
 				"%s; to %s, %g bytes were acknowledged, but segments of %g bytes are retransmitted without an ACK (%g timeouts in a "+
@@ -78,6 +78,19 @@ func stuckKeyExchange(f *facts.Facts) []Finding {
 	return do("check whether full-sized packets pass: ping -M do -s 1472 SERVER (through a tunnel: the size that fits it); "+
 		findSmallerLink, one("ssh", lines[len(lines)-1:], "its key exchange stalls, which is the first large packet of the "+
 		"connection"))
+}
+
+// stuckHello finds a TLS handshake that ends with the client's first message: the server's certificate fills segments. A
+// server that does not answer for another reason looks the same.
+func stuckHello(f *facts.Facts) []Finding {
+	for _, r := range f.Requests {
+		if r.State == facts.HelloUnanswered {
+			return decisive(with(Info, do("check whether full-sized packets pass: ping -M do -s 1472 SERVER (FreeBSD: ping -D -s 1472; "+
+				"through a tunnel: the size that fits it); "+findSmallerLink, one("TLS", []facts.Source{r.Source}, "the TCP connection "+
+				"opens, but nothing arrives after the ClientHello; the server's reply is the first large packet"))))
+		}
+	}
+	return nil
 }
 
 var (

@@ -186,6 +186,14 @@ type knownReport struct {
 }
 
 var knownReports = []knownReport{
+	{regexp.MustCompile(`^xx drop \((?:CT: Map insertion failed|No mapping for NAT masquerade)`), "cilium", reportText{
+		summary: "packets were dropped because a connection table is full",
+		because: "Cilium keeps connections and translations in eBPF maps of fixed size; a connection that finds no room is dropped.",
+		do: "compare cilium bpf ct list global | wc -l with bpf-ct-global-tcp-max and bpf-ct-global-any-max, and raise them, or " +
+			"bpf-map-dynamic-size-ratio"}},
+	{regexp.MustCompile(`^xx drop \(Policy denied`), "cilium", reportText{summary: "a network policy denied packets",
+		because: "No policy of the endpoint allows this traffic: connections time out instead of being refused.",
+		do:      "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; allow them, if they are meant to talk"}},
 	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",
 		because: "Over TCP, OpenVPN queues only a few packets for a client that is slower than the traffic to it, " +
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",

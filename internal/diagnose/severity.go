@@ -38,7 +38,8 @@ total, by its rate, and by whether it still grows:
 A counter that did not grow while it was observed is an info at most, because it is in the past. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
 What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
-will under load, info is worth knowing. What only old lines of the kernel's log show counts one step lower. Findings are
+will under load, info is worth knowing; where nothing worse is found, an info that explains slowness or loss is the
+possible cause. What only old lines of the kernel's log show counts one step lower. Findings are
 ordered by severity, causes before their consequences, and losses of packets by their share. A message that the kernel
 repeats is one finding with a count.
 `
@@ -162,4 +163,16 @@ func happened(c facts.Counter) string {
 		said += ", no more than at the earlier reading"
 	}
 	return said
+}
+
+// explaining are the rules whose infos say what makes a path slow or loses packets, where nothing worse is found, from
+// which share of packets on; the infos of the others are only worth knowing.
+var explaining = map[string]float64{"drops-alarmed": 1e-4, "interrupts-on-one-core": 0, "netem-left": 0, "one-busy-queue": 0,
+	"qdisc-drops": 0.01, "receive-dropped": 0.01, "refusals-limited": 0, "send-ring-full": 0.01, "shaper-full": 0,
+	"softnet-squeezed": 0, "unclosed-connections": 0, "wireless-slow": 0}
+
+// explains reports whether an info says what makes a path slow.
+func (f Finding) explains() bool {
+	least, listed := explaining[f.Rule]
+	return f.Severity == Info && listed && (f.Share == 0 || f.Share >= least)
 }

@@ -28,8 +28,14 @@ func (c LossCount) Share() float64 {
 	if c.Of == "" {
 		return 0
 	}
+	if holdsAll.MatchString(c.Of) && c.Lost <= c.Beside {
+		return float64(c.Lost) / float64(c.Beside)
+	}
 	return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside))
 }
+
+// holdsAll is the name of a counter that has the lost ones in it as well.
+var holdsAll = regexp.MustCompile(`(?i)\b(?:in )?total\b|\ball\b`)
 
 // OtherCounters is the name under which paragraphs of tools without a reader are kept.
 const OtherCounters = "other-counters"

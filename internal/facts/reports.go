@@ -97,7 +97,7 @@ var failures = []failureForm{
 		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) (?:allocate?|get|acquire))\b` + gap + `{0,24}\b` + thingsFull + `\b|` +
 		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
 		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|no space left`)},
-	{Lost, regexp.MustCompile(`\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
+	{Lost, regexp.MustCompile(`^xx drop \(|\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
 		gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost|fewer than)\b|` +
 		`\b(?:packet|data) loss\b|\b(?:dropping|dropped|discarding|discarded) (?:\w+ )?(?:data|items?)\b|\bdiscontinuity received\b|\bcontinuity check failed\b`)},
 	{Damaged, regexp.MustCompile(`\b(?:checksum|crc|fcs|digest|hmac|icv|integrity)\b` + gap + `{0,20}\b(?:errors?|mismatch|failed|failure|bad|` +
@@ -160,7 +160,7 @@ var (
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
-		`struct)\b.*[;{(=]|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
+		`struct)\b.*[;{(=]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
 		`systemd-(?:networkd|logind|journald|udevd|coredump|tmpfiles|timesyncd)|apt\S*|dpkg|dnf|yum|packagekit\S*|snapd|polkit\S*|xorg|xdg\S*|` +

@@ -78,6 +78,9 @@ func (f *Facts) readRequests(t text) error {
 		r.End = r.Source
 		f.Requests, found = append(f.Requests, r), true
 	}
+	if r, ok := f.helloUnanswered(t); ok {
+		f.Requests, found = append(f.Requests, r), true
+	}
 	told := curlFormatOf(t.typed)
 	for i, line := range t.lines() {
 		if len(line) > 4096 || len(f.Requests) >= requestLimit {
@@ -153,6 +156,9 @@ func proxyLine(line string) (RequestTime, bool) {
 	}
 	return r, true
 }
+
+// ProxyBroken is a line of HAProxy's log that ends behind the time, or the names, of the request.
+var ProxyBroken = regexp.MustCompile(`(?m)haproxy\[\d+\]: \S+ ` + proxyDate + `(?: \S+(?: \S+/\S+)?)?\r?$`)
 
 // requestLine is a request of which one line tells.
 func requestLine(line string) (r RequestTime, ok bool) {
@@ -282,4 +288,34 @@ func partSeconds(digits string) float64 {
 		return -1
 	}
 	return float64(v) / 1000
+}
+
+// HelloUnanswered is the state of a request whose TLS handshake ended with what the client sent first.
+const HelloUnanswered = "TLS"
+
+// HelloSent is what curl -v prints of its ClientHello (lib/vtls/openssl.c), and openssl s_client before it (apps/s_client.c);
+// helloSilence is what may follow where nobody answers.
+var (
+	HelloSent    = regexp.MustCompile(`^\* +(?:TLSv1\S*|SSLv\S*) \(OUT\), (?:TLS|SSL)[^,]* handshake, [Cc]lient hello \(1\):|^CONNECTED\([0-9A-Fa-f]{8}\)$`)
+	helloSilence = regexp.MustCompile(`(?i)^(?:\^C|[{}] \[|\s|write:errno=110|\.\.\.|` +
+		`\W*(?:Operation|Connection|SSL connection|OpenSSL)\b.*(?:timed out|timeout)|curl: \(28\)|\* (?:Closing|shutting down) )|^$`)
+	tlsAnswer = regexp.MustCompile(`^\* |^curl: |^depth=|^---$|^\w+:error:|^write:errno|^[<>] `)
+)
+
+// helloUnanswered finds a TLS handshake behind whose first message nothing came until the client gave up, or the output
+// ends.
+func (f *Facts) helloUnanswered(t text) (r RequestTime, ok bool) {
+	sent := 0
+	for i, line := range t.lines() {
+		switch {
+		case len(line) > 4096:
+		case HelloSent.MatchString(line):
+			sent = i + 1
+			f.use(t.from, i+1)
+		case sent > 0 && !helloSilence.MatchString(line) && tlsAnswer.MatchString(line):
+			sent = 0
+		}
+	}
+	src := f.Line(t.from, sent)
+	return RequestTime{Lookup: -1, Queue: -1, Connect: -1, Answer: -1, Total: -1, State: HelloUnanswered, Source: src, End: src}, sent > 0
 }

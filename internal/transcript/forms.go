@@ -231,6 +231,7 @@ var looseLines = []looseLine{
 	{facts.SilentForm, "dmesg", facts.SilentWords},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
 	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
+	{regexp.MustCompile(`^xx drop \([A-Z]`), facts.Reports, []string{"xx drop ("}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
@@ -242,6 +243,7 @@ var looseLines = []looseLine{
 	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
 	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
 	{facts.ProxyLine, "curl", []string{"/", "ermination_state", "tsc"}},
+	{facts.HelloSent, "curl", []string{"lient hello (1)", "CONNECTED("}},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
 		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
 	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -87,3 +88,23 @@ func unsquashed(s string) string {
 
 // indentOf are the blanks before a line.
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+
+// wholeProxyLines joins lines of HAProxy's log that somebody broke behind the time, or the names, of the request.
+func wholeProxyLines(s string) string {
+	if !facts.ProxyBroken.MatchString(s) {
+		return s
+	}
+	const most = 2
+	lines := strings.Split(s, "\n")
+	var out []string
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		for n := 0; n < most && len(line) < 4096 && i+1 < len(lines) && facts.ProxyBroken.MatchString(line) &&
+			!facts.ProxyBroken.MatchString(lines[i+1]); n++ {
+			i++
+			line += " " + strings.Trim(lines[i], "> \t\r") // quoted, or not
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
