@@ -110,6 +110,11 @@ func FuzzModprobe(f *testing.F) {
 	fuzzKind(f, Modprobe, Linux, "/etc/modprobe.d/a.conf", "options a-b c=1 \\\n d=\"2\"\nblacklist e\ninstall f /bin/true\nx\n")
 }
 
+func FuzzJail(f *testing.F) {
+	fuzzKind(f, Jail, FreeBSD, "/etc/jail.conf", "exec.start = \"/bin/sh /etc/rc\";\n# c\nweb {\n\tvnet;\n\tvnet.interface = epair0b;\n"+
+		"\tip4.addr = 192.0.2.5/24;\n\texec.prestart += 'ifconfig epair0 create';\n}\n", "a { b = \"c\n")
+}
+
 func FuzzModulesLoad(f *testing.F) {
 	fuzzKind(f, ModulesLoad, Linux, "/etc/modules", "tcp_bbr\n# c\nnf-conntrack hashsize=1\n")
 }

@@ -240,4 +240,4 @@ func tlsHandshakeLate() Rule {
 }
 
 // lateTLS is what Go's net/http, Java and curl say of it.
-var lateTLS = regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout`)
+var lateTLS = regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout`)

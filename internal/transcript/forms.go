@@ -219,7 +219,7 @@ var looseLines = []looseLine{
 		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
 	{facts.PacketForm, "tcpdump", []string{"Seq="}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
-	{regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
+	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
 		[]string{"handshake tim", "SSL connection", "CQ creation"}},
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
 	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
