@@ -20,18 +20,12 @@ func cwndLimited() Rule {
 			var evidence []facts.Source
 			var worst facts.Flow
 			for _, fl := range in.Facts.Flows {
-				v := fl.Values
-				busy, timed := v["busy"] // not printed before iproute2 4.10
-				if !dying(fl) && (timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 ||
-					v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
-					v["retrans_total"] < 5 || loopback(&fl) ||
-					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") ||
-					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v)) {
+				if !heldByLoss(fl) && !dying(fl) {
 					continue
 				}
 				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh",
 					"segs_out", "busy", "retrans", "retrans_total"))
-				if worst.Values == nil || busy > worst.Values["busy"] {
+				if worst.Values == nil || fl.Values["busy"] > worst.Values["busy"] {
 					worst = fl
 				}
 			}
@@ -43,6 +37,24 @@ func cwndLimited() Rule {
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// heldByLoss reports whether a connection had data to send all the time, room in both buffers, and a window that losses
+// made small.
+func heldByLoss(fl facts.Flow) bool {
+	v := fl.Values
+	busy, timed := v["busy"] // not printed before iproute2 4.10
+	switch {
+	case timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"]:
+		return false
+	case v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || slices.Contains(fl.Words, "app_limited"):
+		return false
+	case v["segs_out"] < 500 || v["retrans_total"] < 5 || v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2:
+		return false
+	case loopback(&fl) || slices.Contains(fl.Words, "bbr"):
+		return false
+	}
+	return v["retrans_total"] >= 0.001*v["segs_out"] || growsBack(v)
 }
 
 // uncountedLosses finds a connection that sent much again, where an ss before iproute2 4.10 does not count what was sent.

@@ -30,13 +30,13 @@ func packetThread() Rule {
 					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
-				action := "spread the receive load: use more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and " +
-					"override_ntxqs=N in /boot/loader.conf) or, for PPPoE and tunnels, netisr threads " +
-					"(net.isr.dispatch=deferred; net.isr.maxthreads=-1 in /boot/loader.conf)"
 				if strings.HasPrefix(t.Name, "ksoftirqd/") {
 					out = append(out, fullSoftirq(t)...)
 					continue
 				}
+				action := "spread the receive load: use more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and " +
+					"override_ntxqs=N in /boot/loader.conf) or, for PPPoE and tunnels, netisr threads " +
+					"(net.isr.dispatch=deferred; net.isr.maxthreads=-1 in /boot/loader.conf)"
 				if strings.HasPrefix(t.Name, "vhost-") {
 					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
 						"ethtool -L NAME combined 4): each has its own thread"
@@ -75,13 +75,13 @@ func ofOneCore(f *facts.Facts, t facts.Thread) float64 {
 	if !t.OfAll {
 		return t.Share
 	}
-	cores := max(f.Cores, 1)
+	n := max(cores(f), 1)
 	for _, other := range f.Threads {
 		if id, err := strconv.Atoi(strings.TrimPrefix(other.Name, "ksoftirqd/")); err == nil && id < 1024 {
-			cores = max(cores, id+1)
+			n = max(n, id+1)
 		}
 	}
-	return min(float64(cores)*t.Share, 1)
+	return min(float64(n)*t.Share, 1)
 }
 
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.

@@ -169,10 +169,10 @@ func aloneAndTogether(ends []facts.TransferEnd) (alone, together facts.TransferE
 			if end.Rate > together.Rate {
 				together = end
 			}
-		case streams[end.Stream] && end.Role == "sender":
-			single()
-			fallthrough
 		default:
+			if streams[end.Stream] && end.Role == "sender" {
+				single()
+			}
 			streams[end.Stream], last = true, end
 		}
 	}

@@ -45,7 +45,8 @@ func (f *Facts) copied(line string, src Source) bool {
 	if m == nil {
 		return false
 	}
-	rate := float64(iperfSize(strings.ReplaceAll(m[1], ",", ""), strings.ToUpper(m[2])))
+	size, _ := binarySize(strings.ReplaceAll(m[1], ",", "") + strings.ToUpper(m[2]))
+	rate := float64(size)
 	for i := range f.Copies {
 		if c := &f.Copies[i]; c.Program == program {
 			if rate > c.Rate {

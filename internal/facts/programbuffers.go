@@ -36,7 +36,7 @@ func (f *Facts) readProgramBuffers(t text) error {
 			if m == nil || len(f.ProgramBuffers) >= rowLimit {
 				continue
 			}
-			size := iperfSize(m[1], strings.ToUpper(m[2][:min(len(m[2]), 1)]))
+			size, _ := binarySize(m[1] + strings.ToUpper(m[2]))
 			f.ProgramBuffers = append(f.ProgramBuffers, ProgramBuffer{form.program, float64(size), f.Line(t.from, i+1)})
 			found = true
 		}
