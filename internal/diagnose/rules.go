@@ -33,6 +33,6 @@ func Rules() []Rule {
 		tunnelReplay(), rdmaLosses(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
-		refusalsLimited(), settingHarmful(), settingNoEffect(), reported(),
+		refusalsLimited(), settingHarmful(), settingNoEffect(), settingInFile(), reported(),
 	}
 }

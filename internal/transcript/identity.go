@@ -263,7 +263,24 @@ func (p *Posted) identify(all string, alone bool) {
 	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
 	}
+	if release := namedRelease(all, guess); release != "" && alone {
+		guess = strings.Replace(guess, " unknown unknown", " unknown "+release, 1)
+	}
 	p.Texts["uname -a"] = guess
+}
+
+// releaseName is a release as people write it: FreeBSD 13.2-RELEASE, OpenBSD 7.4.
+var releaseName = regexp.MustCompile(`\b(FreeBSD|OpenBSD)(?:/amd64)?[ -](\d{1,2}\.\d)\b`)
+
+// namedRelease is the one release of a system that a text speaks of, empty where there are several or none.
+func namedRelease(text, identity string) (release string) {
+	for _, m := range releaseName.FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(identity, m[1]+" ") || release != "" && release != m[2] {
+			return ""
+		}
+		release = m[2]
+	}
+	return release
 }
 
 // cshPrompt is the prompt that root has in FreeBSD and what is made of it: no other system has a blank before its sign.
