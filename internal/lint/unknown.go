@@ -82,7 +82,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	default:
 		return nil
 	}
-	if k.running(e) {
+	if k.running(e) || k.catalog.HasSeen(k.system, e.Name) {
 		return nil
 	}
 	if f := k.wrongSystem(e); f != nil {
@@ -358,7 +358,7 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if k.sought++; k.sought > most {
 		return "", false
 	}
-	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4),
+	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4, k.catalog.Seen(k.system)...),
 		func(other string) bool { return !k.meant(name, other) })
 	if len(found) == 0 {
 		return "", false
@@ -384,6 +384,9 @@ func bare(name string) string { return strings.TrimSuffix(strings.ReplaceAll(nam
 // the release has and that can be set, and none of another driver.
 func (k *checker) meant(name, other string) bool {
 	r := k.lookup(other)
+	if r == nil && k.catalog.HasSeen(k.system, other) {
+		return strings.Count(name, ".") == strings.Count(other, ".") // devices have settings of the same names
+	}
 	if r == nil || strings.Contains(other, "*") || r.StateIn(k.versions[0]) == catalog.Gone || r.Kind == catalog.ReadOnly {
 		return false
 	}
