@@ -25,14 +25,17 @@ var listed = []struct {
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
 	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
-	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8},
+	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8}, {catalog.FreeBSD, "net.inet.igmp.", 7},
+	{catalog.FreeBSD, "net.inet6.ip6.", 40}, {catalog.FreeBSD, "net.inet6.icmp6.", 14},
+	{catalog.FreeBSD, "net.inet6.mld.", 4}, {catalog.FreeBSD, "net.bpf.", 5},
 	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1},
 	{catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
 }
 
 // modular are subtrees of FreeBSD and Linux that modules bring along, or that are not described in full.
-var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
+var modular = []string{"net.inet.ip.fw.", "net.inet6.ip6.fw.", "net.inet6.ip6.mfctable", "net.inet6.ip6.mif6table",
+	"net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
 	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
 	"net.pf.share_", // OPNsense's own
