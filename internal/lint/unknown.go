@@ -388,7 +388,8 @@ func bare(name string) string { return strings.TrimSuffix(strings.ReplaceAll(nam
 func (k *checker) meant(name, other string) bool {
 	r := k.lookup(other)
 	if r == nil && k.catalog.HasSeen(k.system, other) {
-		return strings.Count(name, ".") == strings.Count(other, ".") // devices have settings of the same names
+		// Other releases and machines have names that are much alike.
+		return strings.Count(name, ".") == strings.Count(other, ".") && spelling.Edits(name, other) == 1
 	}
 	if r == nil || strings.Contains(other, "*") || r.StateIn(k.versions[0]) == catalog.Gone || r.Kind == catalog.ReadOnly {
 		return false
