@@ -20,17 +20,21 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.wrap("", "", r.Does)
 	p.blank()
 	settingLife(&p, r, version)
-	p.field("value", form(r))
-	if here := standing(r, version); here.Kind != catalog.Unknown || r.Removed == "" {
+	here := standing(r, version)
+	gone := here.Kind == catalog.Unknown && r.Removed != "" // nobody asked how it was set
+	if !gone {
+		p.field("value", form(r))
 		p.field("active", activeWords(here)+scopeWords(r))
+		settingDefaults(&p, r, version)
 	}
-	settingDefaults(&p, r, version)
 	p.field("belongs", strings.Join(r.Belongs, ", "))
 	p.field("drivers", strings.Join(r.Drivers, ", "))
 	p.field("needs", strings.Join(r.Needs, ", "))
 	p.field("conflicts", strings.Join(r.Conflicts, ", "))
 	p.field("risk", r.Risk)
-	p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	if !gone {
+		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	}
 	if r.Hardening {
 		p.field("security", "its purpose is security, not speed")
 	}
@@ -75,7 +79,7 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	switch r.Removed {
 	case "":
 	case "0": // a misspelling, or a patch that was never part of the system
-		p.field("never", fmt.Sprintf("a name of %s's own", system))
+		p.field("exists", fmt.Sprintf("in no release of %s", system))
 	default:
 		p.field("removed", fmt.Sprintf("in %s %s", system, r.Removed))
 	}
@@ -349,10 +353,14 @@ func conditions(e catalog.Evidence) string {
 }
 
 // activeWords says when a setting takes effect: one that can be written later
-// and belongs to the loader alone is read when its driver attaches.
+// and belongs to the loader alone is read when its driver attaches, one of rc.conf by
+// the script of its service.
 func activeWords(r *catalog.Record) string {
-	if r.Kind == catalog.Both && slices.Contains(r.Belongs, "loader") && !slices.Contains(r.Belongs, "sysctl") {
+	switch in := func(place string) bool { return slices.Contains(r.Belongs, place) }; {
+	case r.Kind == catalog.Both && in("loader") && !in("sysctl"):
 		return "when the driver attaches; what is written later waits for the next time"
+	case r.Kind == catalog.Boot && in("rc"):
+		return "at boot, or when its service is restarted"
 	}
 	return kindWords(r.Kind)
 }
