@@ -245,10 +245,10 @@ func defaultWords(d catalog.Default) string {
 		return cmp.Or(d.Note, "computed by the kernel")
 	case d.Value == "unknown":
 		return "not known" + bracket(d.Note)
-	case d.Note != "":
-		return fmt.Sprintf("%s (%s)", d.Value, d.Note)
+	case d.Value == `""`:
+		return "empty" + bracket(d.Note)
 	}
-	return d.Value
+	return d.Value + bracket(d.Note)
 }
 
 func settingValues(p *page, r *catalog.Record) {
@@ -256,6 +256,10 @@ func settingValues(p *page, r *catalog.Record) {
 		return
 	}
 	p.heading("Values")
+	width := 9 // as of the fields above
+	for _, v := range r.Values {
+		width = max(width, len(v.Value))
+	}
 	for _, v := range r.Values {
 		text := v.Means
 		if v.Since != "" {
@@ -267,7 +271,7 @@ func settingValues(p *page, r *catalog.Record) {
 		if v.Needs != "" {
 			text += "; needs " + v.Needs
 		}
-		p.field(v.Value, text)
+		p.wrap(fmt.Sprintf("  %-*s ", width, v.Value), strings.Repeat(" ", width+3), text)
 	}
 }
 
