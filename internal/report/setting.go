@@ -134,6 +134,9 @@ func form(r *catalog.Record) string {
 		}
 		return s
 	}
+	if r.Type == catalog.TypeUint && rangeWords(r.Range) == ", at least 0" { // no more than "not negative"
+		return unitWords(s, r.Unit)
+	}
 	return unitWords(s, r.Unit) + rangeWords(r.Range)
 }
 
