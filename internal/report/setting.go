@@ -21,7 +21,8 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.blank()
 	settingLife(&p, r, version)
 	p.field("value", form(r))
-	if here := standing(r, version); here.Kind != catalog.Unknown || r.Removed == "" {
+	here, gone := standing(r, version), isGone(r, version)
+	if !gone && (here.Kind != catalog.Unknown || r.Removed == "") {
 		p.field("active", activeWords(here)+scopeWords(r))
 	}
 	settingDefaults(&p, r, version)
@@ -30,7 +31,9 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.field("needs", strings.Join(r.Needs, ", "))
 	p.field("conflicts", strings.Join(r.Conflicts, ", "))
 	p.field("risk", r.Risk)
-	p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	if !gone { // nothing can be written, nothing taken back
+		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(here.Kind))))
+	}
 	if r.Hardening {
 		p.field("security", "its purpose is security, not speed")
 	}
@@ -45,6 +48,17 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 		p.wrap("  ", "    ", s)
 	}
 	p.flush(w)
+}
+
+// isGone reports whether a release, or without one every release described, lacks a setting that was there once.
+func isGone(r *catalog.Record, version catalog.Version) bool {
+	if version == "" {
+		if r.Removed == "0" {
+			return true
+		}
+		version, _ = catalog.Supported(r.System)
+	}
+	return r.StateIn(version) == catalog.Gone
 }
 
 // settingLife says in which releases the setting exists and what became of it.
