@@ -20,11 +20,15 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.wrap("", "", r.Does)
 	p.blank()
 	settingLife(&p, r, version)
-	here := standing(r, version)
-	gone := here.Kind == catalog.Unknown && r.Removed != "" // nobody asked how it was set
-	if !gone {
+	here, gone := standing(r, version), isGone(r, version)
+	vague := here.Kind == catalog.Unknown && r.Removed != "" // nobody asked how it was set
+	if !vague {
 		p.field("value", form(r))
+	}
+	if !gone && !vague {
 		p.field("active", activeWords(here)+scopeWords(r))
+	}
+	if !vague {
 		settingDefaults(&p, r, version)
 	}
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -32,8 +36,8 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.field("needs", strings.Join(r.Needs, ", "))
 	p.field("conflicts", strings.Join(r.Conflicts, ", "))
 	p.field("risk", r.Risk)
-	if !gone {
-		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	if !gone && !vague { // nothing can be written, nothing taken back
+		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(here.Kind))))
 	}
 	if r.Hardening {
 		p.field("security", "its purpose is security, not speed")
@@ -49,6 +53,17 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 		p.wrap("  ", "    ", s)
 	}
 	p.flush(w)
+}
+
+// isGone reports whether a release, or without one every release described, lacks a setting that was there once.
+func isGone(r *catalog.Record, version catalog.Version) bool {
+	if version == "" {
+		if r.Removed == "0" {
+			return true
+		}
+		version, _ = catalog.Supported(r.System)
+	}
+	return r.StateIn(version) == catalog.Gone
 }
 
 // settingLife says in which releases the setting exists and what became of it.
@@ -137,6 +152,9 @@ func form(r *catalog.Record) string {
 			return "only 1, and the kernel takes no 0 afterwards"
 		}
 		return s
+	}
+	if r.Type == catalog.TypeUint && rangeWords(r.Range) == ", at least 0" { // no more than "not negative"
+		return unitWords(s, r.Unit)
 	}
 	return unitWords(s, r.Unit) + rangeWords(r.Range)
 }
@@ -249,10 +267,10 @@ func defaultWords(d catalog.Default) string {
 		return cmp.Or(d.Note, "computed by the kernel")
 	case d.Value == "unknown":
 		return "not known" + bracket(d.Note)
-	case d.Note != "":
-		return fmt.Sprintf("%s (%s)", d.Value, d.Note)
+	case d.Value == `""`:
+		return "empty" + bracket(d.Note)
 	}
-	return d.Value
+	return d.Value + bracket(d.Note)
 }
 
 func settingValues(p *page, r *catalog.Record) {
@@ -260,6 +278,10 @@ func settingValues(p *page, r *catalog.Record) {
 		return
 	}
 	p.heading("Values")
+	width := 9 // as of the fields above
+	for _, v := range r.Values {
+		width = max(width, len(v.Value))
+	}
 	for _, v := range r.Values {
 		text := v.Means
 		if v.Since != "" {
@@ -271,7 +293,7 @@ func settingValues(p *page, r *catalog.Record) {
 		if v.Needs != "" {
 			text += "; needs " + v.Needs
 		}
-		p.field(v.Value, text)
+		p.wrap(fmt.Sprintf("  %-*s ", width, v.Value), strings.Repeat(" ", width+3), text)
 	}
 }
 
