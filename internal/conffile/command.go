@@ -424,7 +424,8 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 		}
 		if name, value, assigned := strings.Cut(w.text, "="); assigned && strings.Contains(name, ".") && s.system == FreeBSD {
 			s.rejected(Reject{Line: w.line, Span: w.span,
-				Reason:  "sysrc writes rc.conf, and " + name + " is a sysctl: write " + name + "=" + value + " to /etc/sysctl.conf",
+				Reason: "sysrc writes variables of rc.conf, and " + name + " is a setting of the kernel: write " + name + "=" + value +
+					" to /etc/sysctl.conf, or to /boot/loader.conf where it is read at boot",
 				Because: "sysrc refuses a name with a dot, which is none of a variable of the shell."})
 			continue
 		}

@@ -35,10 +35,10 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
-		sub.shell(from, to, line, sub.rcCommand)
+		sub.rcText(from, to, line, sub.rcCommand)
 	case Jail: // of which names and signs matter, whatever the shell puts in
 		s.whole(sub, kind, h.path, from, to, line)
-	case PF, HostnameIf:
+	case PF, HostnameIf, Script:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
 			sub.path = s.resolved(h.path)
 			s.standing(sub, text, kind, h.path, from, line)
@@ -275,7 +275,7 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 		s.limitsLine(line, from, to)
 	case RC:
 		if !strings.ContainsRune(s.src[from:to], '\\') { // which a string has before a quote, and the file has not
-			s.shell(from, to, line, s.rcCommand)
+			s.rcText(from, to, line, s.rcCommand)
 		}
 	}
 }

@@ -33,8 +33,15 @@ func (s *scanner) guide() {
 			inner.rejected = rejected // what they take for wrong is no placeholder
 		}
 		inner.entry = func(e Entry) bool {
-			if b.loose {
-				e.Block = b.line
+			if at := strings.Index(e.Value, " \\#"); at >= 0 && !e.Has(Quoted) { // a comment, in the mark-up of the guide
+				e.Value = strings.TrimRight(e.Value[:at], " \t")
+				e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
+			}
+			e.Block = b.line // another block may be about another host
+			if b.loose && sizeSuffix.MatchString(e.Value) {
+				e.In = Loader // which alone takes such sizes
+			} else if b.loose {
+				e.In = ""
 			} else if e.In == "" {
 				e.In = b.kind
 			}
@@ -47,15 +54,19 @@ func (s *scanner) guide() {
 	s.items()
 }
 
+// joined is an assignment in a line of several, as pages have them whose line ends were lost.
+const joined = `[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+="?[-A-Za-z0-9_]+"?`
+
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
 var (
 	bsdName   = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
 	tableRow  = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
 	tableHead = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
 		`recommended value)[ \t*]*(?:\||$)`)
-	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
-	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
-	listedItem = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
+	columnHead  = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
+	columnRow   = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
+	joinedLines = regexp.MustCompile(`^[ \t]*` + joined + `(?:[ \t]+` + joined + `)+[ \t]*$`)
+	listedItem  = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
 )
 
 // tabled emits the setting of a line outside the blocks, which stands in a table or a list; head is the first row of
@@ -69,6 +80,14 @@ func (s *scanner) tabled(line, from, to int, head string) {
 		m = tableRow.FindStringSubmatchIndex(text)
 	case columnHead.MatchString(head):
 		m = columnRow.FindStringSubmatchIndex(text)
+	case joinedLines.MatchString(text):
+		for _, w := range s.fields(from, to, line) {
+			name, value, _ := strings.Cut(w.text, "=")
+			end := w.span.Start + len(name)
+			quote := len(value) - len(strings.TrimLeft(value, `"`))
+			value = strings.Trim(value, `"`)
+			s.apart(line, Span{w.span.Start, end}, Span{end + 1 + quote, end + 1 + quote + len(value)}, Span{from, to})
+		}
 	}
 	if m == nil {
 		return
@@ -144,7 +163,9 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		if len(files) == 0 {
 			continue
 		}
-		if named = files[0]; slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
+		if named = files[0]; !strings.Contains(named, "/") && sentence.MatchString(line) && !strings.HasSuffix(line, ":") {
+			named = "?" // which speaks of the file
+		} else if slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
 			named = "?" // which of them
 		}
 	}
@@ -165,7 +186,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case content == kind, kind == Sysctl && content == Loader, kind == Loader && content == Sysctl:
 		return guideBlock{kind: kind, file: named}
-	case kind == "" && named == "" && (content == Sysctl || content == Loader):
+	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content}
@@ -266,7 +287,7 @@ func GuideParts(file, text string) []GuidePart {
 	}, func(_, from, to int, _ string) {
 		for system, kept := range blank {
 			if line := text[from:to]; system != mostly && (tableRow.MatchString(line) || columnRow.MatchString(line) ||
-				listedItem.MatchString(line)) {
+				listedItem.MatchString(line) || joinedLines.MatchString(line)) {
 				erase(kept[from:to])
 			}
 		}

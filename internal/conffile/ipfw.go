@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,19 +14,31 @@ type ipfwRules struct {
 	all        []ipfwRule      // rules that decide about every packet, or every one of a direction
 	rules      []ipfwRule
 	jumps      bool // a rule goes on at another one, or a number is not known
+	last       int  // the highest number
 }
 
 type ipfwRule struct {
 	number    int
 	line      int
 	span      Span
+	action    string
 	direction string // in or out
+	via       string // the interface that the rule is about
+	stateful  bool
 }
 
 // ipfwLimit bounds what is kept of a script, and ipfwDefault is the number of the rule that is always there.
 const (
 	ipfwLimit   = 10_000
 	ipfwDefault = 65535
+	ipfwStep    = 100 // net.inet.ip.fw.autoinc_step
+)
+
+// ipfwActions are words with which a rule begins, and ipfwAccepts those of rules that let a packet pass.
+var (
+	ipfwAccepts = []string{"allow", "accept", "pass", "permit"}
+	ipfwDenies  = []string{"deny", "drop"}
+	ipfwActions = slices.Concat(ipfwAccepts, ipfwDenies, []string{"check-state", "skipto", "divert", "fwd", "reset", "unreach", "count"})
 )
 
 // ipfwObjects are the kinds of objects that rules send packets to.
@@ -39,10 +52,14 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 	switch {
 	case len(words) > 1 && words[0].text == "add":
 		s.ipfwRule(words[1:], base)
+	case len(words) > 0 && !words[0].expands && slices.Contains(ipfwActions, words[0].text):
+		s.rejected(Reject{Line: words[0].line, Span: words[0].span,
+			Reason:  "ipfw has no command " + words[0].text + ": write ipfw add " + words[0].text,
+			Because: "Rules are made by add; ipfw refuses the line, so that the rule is missing."})
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
 	case len(words) == 1 && words[0].text == "flush":
-		s.ipfw.rules, s.ipfw.all = nil, nil
+		s.ipfw.rules, s.ipfw.all, s.ipfw.last = nil, nil, 0
 	case len(words) > 0 && (words[0].text == "delete" || words[0].text == "set" || words[0].text == "disable" ||
 		strings.Contains(words[0].text, "/")):
 		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
@@ -53,9 +70,12 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 func (s *scanner) ipfwRule(words []word, base Entry) {
 	r := &s.ipfw
 	number, err := strconv.Atoi(words[0].text)
-	if err != nil || words[0].expands {
+	switch {
+	case words[0].expands:
 		r.jumps = true
-	} else {
+	case err != nil:
+		number = r.last + ipfwStep // behind the last one
+	default:
 		if number >= ipfwDefault {
 			s.rejected(Reject{Line: words[0].line, Span: words[0].span,
 				Reason: "ipfw takes rule numbers up to 65534: 65535 is the rule that is always there",
@@ -65,9 +85,11 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 		}
 		words = words[1:]
 	}
+	r.last = max(r.last, number)
 	if len(r.rules) >= ipfwLimit || len(words) == 0 {
 		return
 	}
+	s.ipfwHostBits(words, base)
 	var texts []string
 	for i, w := range words {
 		texts = append(texts, w.text)
@@ -80,10 +102,15 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 			r.used = append(r.used, used)
 		}
 	}
-	rule := ipfwRule{number, words[0].line, Span{words[0].span.Start, words[len(words)-1].span.End}, ""}
-	for _, direction := range []string{"in", "out"} {
-		if slices.Contains(texts, direction) {
-			rule.direction = direction
+	rule := ipfwRule{number: number, line: words[0].line, span: Span{words[0].span.Start, words[len(words)-1].span.End}, action: texts[0]}
+	for i, text := range texts {
+		switch text {
+		case "in", "out":
+			rule.direction = text
+		case "via", "recv", "xmit":
+			rule.via = strings.Join(texts[i+1:min(i+2, len(texts))], "")
+		case "keep-state", "record-state", "limit", "established", "check-state":
+			rule.stateful = true
 		}
 	}
 	if decidesAll(texts) && base.Flags&Conditional == 0 {
@@ -94,7 +121,7 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 
 // decidesAll reports a rule that decides about every packet, or every one of its direction.
 func decidesAll(words []string) bool {
-	if !slices.Contains([]string{"allow", "accept", "pass", "permit", "deny", "drop"}, words[0]) {
+	if !slices.Contains(ipfwAccepts, words[0]) && !slices.Contains(ipfwDenies, words[0]) {
 		return false
 	}
 	words = words[1:]
@@ -109,6 +136,55 @@ func decidesAll(words []string) bool {
 	}
 	rest := strings.Join(words, " ")
 	return rest == "ip from any to any" || rest == "all from any to any"
+}
+
+// ipfwHostBits emits the addresses of a rule that read like a network and have bits behind their prefix, which ipfw
+// clears.
+func (s *scanner) ipfwHostBits(words []word, base Entry) {
+	for _, w := range words {
+		prefix, err := netip.ParsePrefix(w.text)
+		if err != nil || w.quoted || prefix.Masked() == prefix || prefix.Bits() == 0 || !strings.Contains(w.text, ".0/") {
+			continue
+		}
+		e := base
+		e.Key, e.Name, e.Value, e.Line = w.text, "pf:rule/host-bits", prefix.Masked().String(), w.line
+		e.KeySpan, e.ValueSpan, e.style = w.span, w.span, styleFixed
+		s.emit(e)
+	}
+}
+
+// oneWay reports a rule that lets packets in where none lets anything out: neither an answer, nor what is forwarded.
+func (r *ipfwRules) oneWay(s *scanner) {
+	closed := slices.IndexFunc(r.all, func(a ipfwRule) bool { return a.direction == "" && slices.Contains(ipfwDenies, a.action) })
+	if closed < 0 {
+		return
+	}
+	var in []ipfwRule
+	var out []string
+	for _, rule := range r.rules {
+		switch accepts := slices.Contains(ipfwAccepts, rule.action); {
+		case rule.number >= r.all[closed].number || slices.Contains(ipfwDenies, rule.action):
+		case !accepts || rule.stateful || rule.via == "" && rule.direction != "in" || strings.Contains(rule.via, "$"):
+			return
+		case rule.direction == "in":
+			in = append(in, rule)
+		default:
+			out = append(out, rule.via)
+		}
+	}
+	for _, rule := range in {
+		if rule.via == "" || slices.Contains(out, rule.via) {
+			continue
+		}
+		reason := "the rule lets packets in via " + rule.via + ", and no rule lets any out"
+		if len(out) > 0 {
+			reason += " but via " + strings.Join(slices.Compact(out), ", ")
+		}
+		s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true, Reason: reason,
+			Because: "A packet that is forwarded passes the rules again on its way out, and an answer does too: without a rule for " +
+				"out, or keep-state, the last rule denies them."})
+		return
+	}
 }
 
 // ipfwConfig reads the configuration of an object.
@@ -161,6 +237,7 @@ func (r *ipfwRules) conclude(s *scanner) {
 	if r.jumps {
 		return
 	}
+	r.oneWay(s)
 	first := map[string]ipfwRule{} // that decides about a direction
 	for _, rule := range r.all {
 		if before, ok := first[rule.direction]; !ok || rule.number < before.number {

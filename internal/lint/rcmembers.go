@@ -272,3 +272,53 @@ func (k *checker) judgeCloned() {
 			because: "The scripts configure interfaces that there are; cloned_interfaces=\"" + a.entry.Iface + "\" makes this one at boot."})
 	}
 }
+
+// otherwiseMade are drivers of which cloned_interfaces alone makes no interface, with what does.
+var otherwiseMade = map[string]struct{ instead, because, source string }{
+	"carp": {`since 10.0 carp is a part of an address: ifconfig_IF_aliasN="inet ADDRESS/32 vhid NUMBER pass PASSWORD"`,
+		"There is no interface of that kind any more, so that neither it nor its address is set up.", "carp(4)"},
+	"wlan": {`a wlan belongs to a device: wlans_DEVICE="%s", and create_args_%[1]s="wlanmode hostap" for an access point`,
+		"ifconfig makes no wlan without the device that it belongs to.", "rc.conf(5), wlans_<parent-interface>"},
+}
+
+// judgeClones reports interfaces that cloned_interfaces lists and does not make.
+func (k *checker) judgeClones() {
+	a := k.assigned("cloned_interfaces")
+	if a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands) {
+		return
+	}
+	for _, iface := range strings.Fields(a.entry.Value) {
+		driver := strings.TrimRight(iface, "0123456789")
+		made, otherwise := otherwiseMade[driver]
+		if args := k.assigned("create_args_" + iface); !otherwise || args != nil && strings.Contains(args.entry.Value, "wlandev") {
+			continue
+		}
+		if strings.Contains(made.instead, "%") {
+			made.instead = fmt.Sprintf(made.instead, iface)
+		}
+		k.reportIn(a.file, a.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{made.source},
+			message: fmt.Sprintf("cloned_interfaces cannot make %s: %s", iface, made.instead), because: made.because})
+	}
+}
+
+// linuxName is a name that systemd gives to cards, which no driver of FreeBSD has.
+var linuxName = regexp.MustCompile(`^(?:en|wl)(?:o[0-9]+|s[0-9]+|p[0-9]+s[0-9]+)(?:f[0-9]+)?$`)
+
+// judgeLinuxNames reports interfaces by names of Linux that no line gives to one.
+func (k *checker) judgeLinuxNames() {
+	given := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		if a := k.set[key]; strings.HasSuffix(a.entry.Name, "_name") {
+			given[a.entry.Value] = true
+		}
+	}
+	for a := range k.ifconfigLines() {
+		if !linuxName.MatchString(a.entry.Iface) || given[a.entry.Iface] {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "wrong-system", severity: Warning, sources: []string{"ifconfig(8)", "rc.conf(5), ifconfig_<interface>_name"},
+			message: fmt.Sprintf("%s is a name of Linux; FreeBSD names a card by its driver, such as em0, igb0 or ix0", a.entry.Iface),
+			because: "No interface has the name, so that nothing of the line is done; ifconfig -l lists the names."})
+		return // one tells of all
+	}
+}
