@@ -88,7 +88,10 @@ func closed(line, end string) int {
 
 // plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
-	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*)?$`)
+	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
+
+// explained begins what a guide says behind a value.
+var explained = regexp.MustCompile(`[ \t]+(?:\\#|[—–-] |// ).*$`)
 
 // guideText goes through the lines of a guide.
 type guideText struct {
@@ -96,24 +99,28 @@ type guideText struct {
 	block func(guideBlock) bool
 	other func(line, from, to int, head string)
 
-	above  []string // lines since the last block
-	head   string   // of the table
-	end    string   // of the block that is open
-	plain  bool     // it is a block of assignments without a mark
-	before string   // the line above
-	from   int
-	first  int
-	edited string // the file that the last command of an editor outside the blocks opened
-	past   int    // as far as the lines were looked at for rules of pf
-	alone  bool   // or the file whose path stood alone on a line
-	told   System // by the last heading, or line with a file, that names a system
+	above   []string // lines since the last block
+	head    string   // of the table
+	end     string   // of the block that is open
+	plain   bool     // it is a block of assignments without a mark
+	before  string   // the line above
+	from    int
+	first   int
+	edited  string // the file that the last command of an editor outside the blocks opened
+	section bool   // the lines are below the head of a section of another program's file
+	past    int    // as far as the lines were looked at for rules of pf
+	alone   bool   // or the file whose path stood alone on a line
+	told    System // by the last heading, or line with a file, that names a system
 }
 
 // Lines that say what follows, and the systems that they name.
 var (
-	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
-	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|linux|debian|ubuntu|macos`)
+	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
+	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solaris|linux|debian|ubuntu|macos`)
 )
+
+// elsewhere stands for the systems that are not described.
+const elsewhere System = "elsewhere"
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
@@ -125,9 +132,11 @@ func (g *guideText) tells(text string) {
 		switch name = strings.ToLower(name); name {
 		case "freebsd", "openbsd":
 			systems[System(name)] = true
+		case "netbsd", "dragonfly", "solaris", "macos":
+			systems[elsewhere] = true
 		default:
 			if !strings.Contains(text, "loader.conf") { // which FreeBSD alone has
-				systems[Linux] = true // none whose files are read here
+				systems[Linux] = true
 			}
 		}
 	}
@@ -185,6 +194,9 @@ func (g *guideText) step(line, start, end int) bool {
 	}
 	if g.plain || text == "" {
 		return true
+	}
+	if iniSection.MatchString(text) || sentence.MatchString(text) || guideHeading.MatchString(text) {
+		g.section = iniSection.MatchString(text)
 	}
 	if at, mark := opened(raw, g.before); mark != "" {
 		if before := strings.TrimSpace(raw[:at]); before != "" {
@@ -295,15 +307,26 @@ func (g *guideText) conclude(to int) bool {
 
 // concludePlain hands out the block of assignments without a mark that ends at to.
 func (g *guideText) concludePlain(to int) bool {
+	if g.section {
+		return g.hand(to, guideBlock{})
+	}
 	return g.hand(to, blockOf(g.src[g.from:to], g.above, g.edited))
 }
 
 func (g *guideText) hand(to int, b guideBlock) bool {
-	if !g.plain {
+	fenced := !g.plain
+	if fenced {
 		g.above = g.above[:0] // several paragraphs may go into one file
 	}
 	g.plain = false
 	if b.kind == "" {
+		for line, from := g.first, g.from; fenced && from < to; line++ {
+			text, _, _ := strings.Cut(g.src[from:to], "\n")
+			if flowItem.MatchString(text) {
+				g.other(line, from, from+len(text), "")
+			}
+			from += len(text) + 1
+		}
 		return true
 	}
 	b.from, b.to, b.line, b.system = g.from, to, g.first, g.told

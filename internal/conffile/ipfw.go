@@ -25,6 +25,7 @@ type ipfwRule struct {
 	direction string // in or out
 	via       string // the interface that the rule is about
 	stateful  bool
+	every     bool // of all connections that are established, wherever
 }
 
 // ipfwLimit bounds what is kept of a script, and ipfwDefault is the number of the rule that is always there.
@@ -46,6 +47,7 @@ var ipfwObjects = []string{"pipe", "queue", "nat"}
 
 // ipfwCommand reads ipfw add, and config of pipes, queues and NAT instances.
 func (s *scanner) ipfwCommand(words []word, base Entry) {
+	words = separate(words)
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 		words = words[1:]
 	}
@@ -64,6 +66,57 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 		strings.Contains(words[0].text, "/")):
 		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
 	}
+}
+
+// separate takes the words apart that variables stand for: $fa may be from any to any.
+func separate(words []word) []word {
+	if !slices.ContainsFunc(words, func(w word) bool { return !w.quoted && strings.Contains(w.text, " ") }) {
+		return words
+	}
+	var out []word
+	for _, w := range words {
+		parts := strings.Fields(w.text)
+		if w.quoted || len(parts) == 0 {
+			parts = []string{w.text}
+		}
+		for _, part := range parts {
+			w.text = part
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// ipfwWords rejects addresses that are none, and an address with its port that a blank takes apart.
+func (s *scanner) ipfwWords(words []word) {
+	for i, w := range words {
+		before := ""
+		if i > 0 {
+			before = words[i-1].text
+		}
+		switch {
+		case (before == "from" || before == "to" || before == "not") && notAddress(w.text):
+			s.rejected(Reject{Line: w.line, Span: w.span, Reason: w.text + " is no address of IPv4",
+				Because: "ipfw refuses the rule, so that it is missing."})
+		case (before == "fwd" || before == "forward") && strings.HasSuffix(w.text, ",") && i+1 < len(words):
+			s.rejected(Reject{Line: w.line, Span: Span{w.span.Start, words[i+1].span.End},
+				Reason:  "ipfw takes the address and the port as one word: write " + w.text + words[i+1].text,
+				Because: "It takes the number behind the blank for the protocol, and refuses the rule or applies it to another one."})
+		}
+	}
+}
+
+// notAddress reports a word of digits and dots that ipfw cannot take for an address, also a short one such as 10.1.
+func notAddress(text string) bool {
+	address, _, _ := strings.Cut(text, "/")
+	if strings.Trim(address, "0123456789.") != "" || !strings.Contains(address, ".") {
+		return false
+	}
+	parts := strings.Split(address, ".")
+	return len(parts) > 4 || slices.ContainsFunc(parts, func(part string) bool {
+		n, err := strconv.Atoi(part)
+		return err != nil || n > 255
+	})
 }
 
 // ipfwRule reads a rule behind add.
@@ -90,6 +143,7 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 		return
 	}
 	s.ipfwHostBits(words, base)
+	s.ipfwWords(words)
 	var texts []string
 	for i, w := range words {
 		texts = append(texts, w.text)
@@ -113,6 +167,7 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 			rule.stateful = true
 		}
 	}
+	rule.every = slices.Contains(ipfwAccepts, texts[0]) && strings.HasSuffix(strings.Join(texts, " "), " from any to any established")
 	if decidesAll(texts) && base.Flags&Conditional == 0 {
 		r.all = append(r.all, rule)
 	}
@@ -151,6 +206,20 @@ func (s *scanner) ipfwHostBits(words []word, base Entry) {
 		e.KeySpan, e.ValueSpan, e.style = w.span, w.span, styleFixed
 		s.emit(e)
 	}
+}
+
+// untranslated reports a rule that lets established connections pass before the first rule of a translation.
+func (r *ipfwRules) untranslated(s *scanner) {
+	first := slices.IndexFunc(r.rules, func(rule ipfwRule) bool { return rule.action == "nat" || rule.action == "divert" })
+	passes := slices.IndexFunc(r.rules, func(rule ipfwRule) bool { return rule.every })
+	if first < 0 || passes < 0 || r.rules[passes].number >= r.rules[first].number {
+		return
+	}
+	rule, nat := r.rules[passes], r.rules[first]
+	s.rejected(Reject{Line: rule.line, Span: rule.span, Reason: "packets of established connections pass here and do not come to the " +
+		"translation of line " + strconv.Itoa(nat.line),
+		Because: "After its first packet a connection is not translated any more, in either direction, so that it stops; the rule " +
+			"belongs behind the translation."})
 }
 
 // oneWay reports a rule that lets packets in where none lets anything out: neither an answer, nor what is forwarded.
@@ -234,6 +303,7 @@ func (r *ipfwRules) conclude(s *scanner) {
 					"exist are dropped (ipfw(8))."})
 		}
 	}
+	r.untranslated(s)
 	if r.jumps {
 		return
 	}

@@ -54,7 +54,7 @@ func (k *checker) judgePorts() {
 	}
 	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
-		if a.file.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+		if a.kind != conffile.RC || a.file.kind == conffile.Other || a.entry.Has(conffile.Expands|conffile.Conditional) {
 			continue
 		}
 		for i := 0; i+1 < len(words); i++ {
@@ -261,7 +261,7 @@ func (k *checker) judgeCloned() {
 	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
 		driver := strings.TrimRight(a.entry.Iface, "0123456789")
-		if a.file.kind != conffile.RC || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+		if a.kind != conffile.RC || a.file.kind == conffile.Other || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
 			!slices.Contains(words, clonedBy[driver]) || driver == "vlan" && k.anyVariable("vlans_") ||
 			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
 			continue
@@ -320,5 +320,34 @@ func (k *checker) judgeLinuxNames() {
 			message: fmt.Sprintf("%s is a name of Linux; FreeBSD names a card by its driver, such as em0, igb0 or ix0", a.entry.Iface),
 			because: "No interface has the name, so that nothing of the line is done; ifconfig -l lists the names."})
 		return // one tells of all
+	}
+}
+
+// judgeNumberless reports an interface without a number whose name is a slip from one of another line: emo for em0.
+func (k *checker) judgeNumberless() {
+	given, numbered := map[string]bool{}, map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		if strings.HasSuffix(a.entry.Name, "_name") {
+			given[a.entry.Value] = true
+		}
+		if iface := a.entry.Iface; a.kind == conffile.RC && iface != strings.TrimRight(iface, "0123456789") {
+			numbered[iface] = true
+		}
+	}
+	for a := range k.ifconfigLines() {
+		iface := a.entry.Iface
+		if given[iface] || iface == "" || iface == "*" || strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") != "" {
+			continue
+		}
+		for _, meant := range slices.Sorted(maps.Keys(numbered)) {
+			if len(meant) != len(iface) || strings.ReplaceAll(strings.ReplaceAll(meant, "0", "o"), "1", "l") != iface {
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5), ifconfig_<interface>"},
+				message: fmt.Sprintf("%s is about %s, with a letter for the number; did you mean %s?", a.entry.Name, iface, meant),
+				because: "No interface has the name, so that nothing of the line is done."})
+			break
+		}
 	}
 }
