@@ -111,6 +111,8 @@ func (s *scanner) command(c *command) {
 		s.serviceCommand(name, words[1:], base)
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
+	case setter.MatchString(name) && strings.Contains(name, "sysctl") && len(words) > 1 && strings.Contains(words[1].text, "="):
+		s.sysctlCommand(words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
@@ -424,13 +426,17 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 		}
 		if name, value, assigned := strings.Cut(w.text, "="); assigned && strings.Contains(name, ".") && s.system == FreeBSD {
 			s.rejected(Reject{Line: w.line, Span: w.span,
-				Reason:  "sysrc writes rc.conf, and " + name + " is a sysctl: write " + name + "=" + value + " to /etc/sysctl.conf",
+				Reason: "sysrc writes variables of rc.conf, and " + name + " is a setting of the kernel: write " + name + "=" + value +
+					" to /etc/sysctl.conf, or to /boot/loader.conf where it is read at boot",
 				Because: "sysrc refuses a name with a dot, which is none of a variable of the shell."})
 			continue
 		}
 		if e, ok := s.assignment(w); ok {
 			e.Raw = base.Raw
 			e.Flags |= base.Flags
+			if e.In = RC; e.Has(Append) {
+				e.In = "" // to what the file holds
+			}
 			s.rcVariable(e)
 		}
 	}

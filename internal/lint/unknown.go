@@ -75,7 +75,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
 		conffile.YAML, conffile.Service:
 	case conffile.Other:
-		if !strings.HasPrefix(e.Name, "net.") {
+		if k.system == catalog.Linux && !strings.HasPrefix(e.Name, "net.") {
 			return nil // other languages have such names too
 		}
 	case conffile.Cmdline:
@@ -303,7 +303,7 @@ func (k *checker) covers(name string) string {
 	switch below := func(m string) bool { return strings.HasPrefix(name, m) }; {
 	case k.system == catalog.OpenBSD && !slices.Contains(openbsdGroups, group):
 		return "OpenBSD has no group of settings called " + group + "."
-	case k.system != catalog.OpenBSD && slices.ContainsFunc(modular, below):
+	case k.system != catalog.OpenBSD && slices.ContainsFunc(modular, below) && !k.noAlgorithmHas(name):
 		return ""
 	case k.system == catalog.Linux:
 		return k.coversLinux(name)
@@ -323,6 +323,15 @@ func (k *checker) covers(name string) string {
 		}
 	}
 	return ""
+}
+
+// noAlgorithmHas reports a name below net.inet.tcp.cc that is of none of the congestion controls, all of which the
+// catalog has.
+func (k *checker) noAlgorithmHas(name string) bool {
+	const all = "net.inet.tcp.cc."
+	group, _, below := strings.Cut(strings.TrimPrefix(name, all), ".")
+	return k.system == catalog.FreeBSD && strings.HasPrefix(name, all) && below && !k.hasGroup(all+group) &&
+		k.hasGroup("net.inet.tcp.cc.htcp")
 }
 
 // coversLinux looks for the largest subtree of the name that running kernels bear
