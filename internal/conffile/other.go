@@ -19,6 +19,7 @@ import (
 //	line => 'net.core.rmem_max=1',             an assignment in quotes
 //	['sysctl']['net']['core']['x'] = 1         attributes of Chef
 //	$ sudo sysctl -w net.core.rmem_max=1       a command of a script
+//	iface eth0 inet static                     a file of ifupdown, networkd or netplan (region)
 //
 // In a text with fences (```) only what is between them counts; what a sysctl
 // command prints is skipped.
@@ -67,6 +68,7 @@ type otherReader struct {
 	skipped bool // the text between these fences is no configuration
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
+	plain   int  // up to where no file begins that region reads
 	name    *word
 	left    int // lines in which the value of name may come
 }
@@ -105,6 +107,10 @@ func (r *otherReader) line(line, from, to int) {
 		if !r.inside || r.skipped {
 			return
 		}
+	}
+	if r.region(line, from, to) {
+		r.printed = false
+		return
 	}
 	if text == "" || text[0] == '#' || strings.HasPrefix(text, "//") || text[0] == ';' {
 		r.printed = false

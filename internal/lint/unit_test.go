@@ -35,7 +35,16 @@ func TestUnitFiles(t *testing.T) {
 		{"a.link", "Match", "Drvier=ixgbe", "3:1 unknown-key warning"},
 		{"a.network", "Link", "RxBufferSize=4096", "3:1 wrong-file warning"},
 		{"a.network", "Link", "MTUBytes=9000", ""},
-		{"a.network", "Network", "Adress=10.0.0.1/8", ""},
+		{"a.network", "Network", "Adress=10.0.0.1/8", "3:1 unknown-key warning"},
+		{"a.network", "Network", "MTUBytes=9000", "3:1 wrong-file warning"},
+		{"a.network", "Network", "SomethingOfTomorrow=1", "3:1 unknown-key info"},
+		{"a.network", "Netwrok", "DHCP=yes", "3:1 unknown-key warning"},
+		{"a.network", "X-Own", "Note=yes", ""},
+		{"a.network", "DHCPv4", "UseMTU=yes", ""},
+		{"a.netdev", "Bond", "LacpTransmitRate=fast", "3:1 unknown-key warning"},
+		{"a.netdev", "Bond", "Primary=eth0", "3:1 unknown-key warning"},
+		{"a.netdev", "Bond", "ARPMissedMax=3", ""},
+		{"a.netdev", "VLAN", "Id=7", ""},
 		{"a.network", "Match", "OriginalName=eth0", "3:1 wrong-file warning"},
 	} {
 		text := "# a test\n[" + tt.section + "]\n" + tt.line + "\n"
