@@ -208,6 +208,10 @@ func (s *scanner) ifcfg() {
 func (s *scanner) ifcfgEthtool(e Entry) {
 	var words []word
 	flush := func() {
+		if len(words) > 0 && !strings.HasPrefix(words[0].text, "-") { // as ifup does
+			own := word{text: e.Iface, span: e.KeySpan, line: e.Line}
+			words = append([]word{{text: "-s", span: e.KeySpan, line: e.Line}, own}, words...)
+		}
 		s.ethtoolCommand(words, Entry{Raw: e.Raw, style: styleFixed})
 		words = nil
 	}

@@ -80,7 +80,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
@@ -112,6 +112,10 @@ func (r *otherReader) line(line, from, to int) {
 		r.printed = false
 		return
 	}
+	if strings.HasPrefix(text, "# ") && r.alone(from, to) && runs.MatchString(text[2:]) {
+		from, r.printed = from+2, false // what root's prompt looks like
+		text = s.src[from:to]
+	}
 	if text == "" || text[0] == '#' || strings.HasPrefix(text, "//") || text[0] == ';' {
 		r.printed = false
 		return
@@ -132,6 +136,19 @@ func (r *otherReader) line(line, from, to int) {
 	if !r.printed {
 		r.forms(line, from, to)
 	}
+}
+
+// alone reports whether the lines above and below one are empty or marks of a block.
+func (r *otherReader) alone(from, to int) bool {
+	src := r.s.src
+	empty := func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line == "" || strings.HasPrefix(line, "```")
+	}
+	start := r.s.lineOf(from).Start
+	above, below := src[:max(start-1, 0)], strings.TrimPrefix(strings.TrimLeft(src[to:], " \t\r"), "\n")
+	first, _, _ := strings.Cut(below[:min(len(below), 200)], "\n")
+	return empty(above[strings.LastIndexByte(above, '\n')+1:]) && empty(first)
 }
 
 // commandEnd returns where a command ends that begins on the line from:to: after
@@ -226,7 +243,7 @@ func (r *otherReader) forms(line, from, to int) {
 	}
 }
 
-// otherFile reads a line of modprobe.d or of limits.conf.
+// otherFile reads a line of modprobe.d, limits.conf, GRUB's file, an ifcfg file or rules of udev.
 func (s *scanner) otherFile(line, from, to int) (ok bool) {
 	kind, text := Kind(""), s.src[from:to]
 	switch {
@@ -234,6 +251,12 @@ func (s *scanner) otherFile(line, from, to int) (ok bool) {
 		kind = Modprobe
 	case limitLine.MatchString(text):
 		kind = Limits
+	case grubLine.MatchString(text):
+		kind = Cmdline
+	case strings.HasPrefix(text, "ETHTOOL_OPTS=") || strings.HasPrefix(text, "BONDING_OPTS="):
+		kind = Ifcfg
+	case udevRule.MatchString(text):
+		kind = Udev
 	default:
 		return false
 	}

@@ -15,11 +15,13 @@ var (
 	unitBegin    = regexp.MustCompile(`^\[(?:NetDev|Match|Network|Link)\]$`)
 	unitSection  = regexp.MustCompile(`^\[[A-Z][A-Za-z0-9-]+\]$`)
 	unitOption   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[ \t]*=`)
+	keyfileBegin = regexp.MustCompile(`^\[connection\]$`)
+	keyfileLine  = regexp.MustCompile(`^(?:\[[a-z0-9.-]+\]|[a-z0-9.-]+[ \t]*=.*)$`)
 	netplanBegin = regexp.MustCompile(`^network:(?:[ \t]*#.*)?$`)
 	netplanGroup = regexp.MustCompile(`(?m)^[ \t]+(?:ethernets|bonds|bridges|vlans):[ \t]*(?:#.*)?\r?$`)
 )
 
-// region reads a stanza of ifupdown, a file of systemd-networkd or one of netplan that begins on a line of a guide.
+// region reads a stanza of ifupdown, a file of systemd-networkd, NetworkManager or netplan that begins on a line of a guide.
 func (r *otherReader) region(line, from, to int) (found bool) {
 	s := r.s
 	text := s.src[from:to]
@@ -35,6 +37,10 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 	case unitBegin.MatchString(text):
 		end = s.extent(start, unitLine)
 		kind = networkdKind(s.src[start:end])
+	case keyfileBegin.MatchString(text):
+		kind, end = Keyfile, s.extent(start, func(_, text string, _, _ bool) bool {
+			return text == "" || text[0] == '#' || keyfileLine.MatchString(text)
+		})
 	case netplanBegin.MatchString(text):
 		margin := from - start
 		kind, end = Netplan, s.extent(start, func(full, text string, first, _ bool) bool {

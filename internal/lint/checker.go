@@ -41,8 +41,10 @@ type checker struct {
 	lastRate lastRate        // of tc
 	bonds    []named[bonded] // by interface or line
 	mtus     map[inBlock]*assignment
-	plans    []planned              // of netplan
-	netdevs  []*assignment          // of systemd-networkd
+	plans    []planned     // of netplan
+	netdevs  []*assignment // of systemd-networkd
+	cpus     []*assignment // lists of processors on the kernel's command line
+	link     forcedLink
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
@@ -159,6 +161,7 @@ func (k *checker) run(files []*source) {
 	k.judgeStanzaPorts()
 	k.judgeBonds()
 	k.judgeMasters()
+	k.judgeProcessors()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -227,7 +230,7 @@ func (k *checker) entry(e conffile.Entry) {
 		return
 	}
 	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
-		k.choice(e), k.hugePages(e)); f != nil {
+		k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
