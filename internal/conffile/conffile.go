@@ -287,6 +287,7 @@ type scanner struct {
 	within    bool            // the argument of sh -c
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
+	wrote     wrote // what the command before wrote to
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

@@ -258,10 +258,10 @@ func kindOfContent(text string) Kind {
 		}
 		return ""
 	}
-	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") {
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") && !amongProse(text) {
 		return NetworkFile
 	}
-	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") {
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") && !amongProse(text) {
 		return LinkFile
 	}
 	if (hasLine(text, "[Service]") || hasLine(text, "[Manager]")) && unitSets.MatchString(text) {
@@ -295,6 +295,17 @@ func kindOfContent(text string) Kind {
 		}
 	}
 	return ""
+}
+
+// amongProse reports whether files of systemd-networkd are shown in a text: sentences stand beside their lines.
+func amongProse(text string) bool {
+	prose := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); !unitLine("", line, false, false) && isProse(line) {
+			prose++
+		}
+	}
+	return prose > 1
 }
 
 // onlySysctls reports whether every line of a text is one of sysctl.conf.

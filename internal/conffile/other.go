@@ -25,6 +25,9 @@ import (
 // command prints is skipped.
 func (s *scanner) other() {
 	r := &otherReader{s: s, fenced: strings.HasPrefix(s.src, "```") || strings.Contains(s.src, "\n```")}
+	if path.Ext(s.path) == ".nix" {
+		r.nix = &nixUnits{}
+	}
 	fixed := s.entry
 	s.entry = func(e Entry) bool {
 		e.style = styleFixed // a line of another language
@@ -68,7 +71,8 @@ type otherReader struct {
 	skipped bool // the text between these fences is no configuration
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
-	plain   int  // up to where no file begins that region reads
+	nix     *nixUnits
+	plain   int // up to where no file begins that region reads
 	name    *word
 	left    int // lines in which the value of name may come
 }
@@ -94,6 +98,10 @@ var (
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 
+// setsSysctl is a command that sets a sysctl, on a line by itself: of what stands between the fences of a guide, prose,
+// it alone counts.
+var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
+
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
@@ -104,7 +112,7 @@ func (r *otherReader) line(line, from, to int) {
 			r.skipped = strings.HasPrefix(text, "```diff")
 			return
 		}
-		if !r.inside || r.skipped {
+		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
 			return
 		}
 	}
@@ -132,6 +140,9 @@ func (r *otherReader) line(line, from, to int) {
 		s.script(from, end, line)
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
+	}
+	if r.nix != nil {
+		r.nix.line(s, line, from, to)
 	}
 	if !r.printed {
 		r.forms(line, from, to)

@@ -14,6 +14,9 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 	if len(words) > 4 && words[0].text == "class" {
 		s.tcClass(words[1:], base)
 	}
+	if len(words) > 4 && words[0].text == "filter" {
+		s.tcPolice(words[1:], base)
+	}
 	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
 		return
 	}
@@ -87,6 +90,25 @@ func (s *scanner) misspeltParameters(words []word) {
 			}
 		}
 	}
+}
+
+// tcPolice reads the rate that a filter holds packets to.
+func (s *scanner) tcPolice(words []word, base Entry) {
+	at := slices.IndexFunc(words, func(w word) bool { return w.text == "police" })
+	if at < 0 {
+		return
+	}
+	for i, w := range words[:at] {
+		if w.text == "dev" {
+			base.Iface = s.ifaceOf(words[i+1])
+		}
+	}
+	s.pairs(words[at+1:], base, func(k string) string {
+		if k == "rate" {
+			return "tc:police/rate"
+		}
+		return ""
+	})
 }
 
 // tcClass reads tc class add, change, replace: the class, and its rates.

@@ -57,7 +57,7 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 // leaf judges the word for the queueing discipline of a class.
 func (k *checker) leaf(e conffile.Entry) *finding {
 	r := k.lookup("tc:qdisc")
-	if r == nil || e.Has(conffile.Expands) || k.isDiscipline(e.Value) {
+	if r == nil || e.Has(conffile.Expands) {
 		return nil
 	}
 	e.Name = r.Name
