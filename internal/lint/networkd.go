@@ -50,7 +50,9 @@ func networkd(section, option string) *finding {
 		return told(Warning, fmt.Sprintf("%s is in a section [%s], which does not exist; did you mean [%s]?", option, section, near))
 	}
 	if near := slipFrom(option, known); near != "" {
-		return told(Warning, option+" does not exist; did you mean "+near+"?")
+		f := told(Warning, option+" does not exist; did you mean "+near+"?")
+		f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
+		return f
 	}
 	if homes := homesOf(option); len(homes) > 0 {
 		f := told(Warning, fmt.Sprintf("%s is an option of %s, not of [%s]", option, strings.Join(homes, " and "), section))
@@ -125,8 +127,10 @@ func (k *checker) judgeMasters() {
 			kind != "bond" && kind != "bridge" {
 			continue
 		}
+		option := strings.ToUpper(kind[:1]) + kind[1:]
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, sources: []string{"systemd.network(5), Bond=, Bridge="},
-			message: fmt.Sprintf("%s is a %s: write %s=%s", a.entry.Value, kind, strings.ToUpper(kind[:1])+kind[1:], a.entry.Value),
+			message: fmt.Sprintf("%s is a %s: write %s=%s", a.entry.Value, kind, option, a.entry.Value),
+			fix:     &Fix{Kind: FixRename, To: option, Reason: a.entry.Value + " is a " + kind},
 			because: "systemd-networkd does not add the interface to a device of another kind, so that it stays outside."})
 	}
 }

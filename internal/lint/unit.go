@@ -122,7 +122,9 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		return told("wrong-file", fmt.Sprintf("%s is an option of [%s] in %s files", e.Key, section, other))
 	}
 	if near := slipFrom(option, slices.Sorted(maps.Keys(here))); near != "" {
-		return told("unknown-key", e.Key+" does not exist; did you mean "+near+"?")
+		f := told("unknown-key", e.Key+" does not exist; did you mean "+near+"?")
+		f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
+		return f
 	}
 	if isLink && section == "Link" {
 		f := told("unknown-key", e.Key+" is not a known option of [Link]")

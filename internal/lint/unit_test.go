@@ -58,3 +58,19 @@ func TestUnitFiles(t *testing.T) {
 		t.Errorf("receive offload off: %s", got)
 	}
 }
+
+// TestUnitNames corrects misspelt options.
+func TestUnitNames(t *testing.T) {
+	in := files("/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMiiMonitorSec=1s\n",
+		"/etc/systemd/network/e.network", "[Match]\nName=eth0\n[Network]\nBridge=b\n",
+		"/etc/network/interfaces", "iface bond0 inet manual\n bond-mode 1\n ad_select bandwidth\n")
+	fixed, _, err := ApplyFixes(in, Run(load(t), in, Options{System: catalog.Linux}))
+	if err != nil || len(fixed) != 3 {
+		t.Fatalf("%d files, %v", len(fixed), err)
+	}
+	for i, want := range []string{"\nMIIMonitorSec=1s\n", "\nBond=b\n", "\n bond-ad-select bandwidth\n"} {
+		if got := string(fixed[i].New); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q at its end", got, want)
+		}
+	}
+}
