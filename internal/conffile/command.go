@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // script reads a shell script: the command lines of sysctl, ethtool, ip, tc,
@@ -38,6 +39,8 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"docker":   (*scanner).containerCommand,
 	"podman":   (*scanner).containerCommand,
 	"nerdctl":  (*scanner).containerCommand,
+	"nmcli":    (*scanner).nmcliCommand,
+	"grubby":   (*scanner).grubbyCommand,
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 
@@ -73,11 +76,17 @@ func (s *scanner) command(c *command) {
 		base.Flags |= Conditional
 	}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
-		s.loop, s.over = words[0].text, slices.Clone(words[2:])
+		s.loop, s.over = words[0].text, nil
+		for _, w := range words[2:min(len(words), maxLoop+3)] {
+			if !slices.ContainsFunc(s.over, func(o word) bool { return o.text == w.text }) {
+				s.over = append(s.over, w)
+			}
+		}
 		return
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
 	s.reload.ran(name, words[1:])
+	s.rewrites(name, c)
 	switch {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])
@@ -113,11 +122,28 @@ func (s *scanner) command(c *command) {
 		commandReaders[name](s, words[1:], base)
 	case setter.MatchString(name) && strings.Contains(name, "sysctl") && len(words) > 1 && strings.Contains(words[1].text, "="):
 		s.sysctlCommand(words[1:], base)
+	case s.misspeltProgram(words):
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
 	}
+}
+
+// misspeltProgram rejects a command whose name is a slip from sysctl or ethtool and whose arguments are theirs.
+func (s *scanner) misspeltProgram(words []word) bool {
+	for _, program := range []string{"sysctl", "ethtool"} {
+		if !spelling.Slip(words[0].text, program) || len(words) < 3 || words[0].quoted || words[0].expands {
+			continue
+		}
+		name, _, assigned := strings.Cut(words[2].text, "=")
+		if program == "sysctl" && words[1].text == "-w" && assigned && isSetting(word{text: name}) ||
+			program == "ethtool" && ethtoolGroups[words[1].text] != "" {
+			s.reject(words[0].line, words[0].span, "there is no command "+words[0].text+": did you mean "+program+"?")
+			return true
+		}
+	}
+	return false
 }
 
 // unwrapped takes off what may stand before a program's name, and reports whether sudo is among it, which does not reach
