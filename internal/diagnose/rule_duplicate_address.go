@@ -82,7 +82,7 @@ func answeredTwice(f *facts.Facts) []Finding {
 var arpReply = regexp.MustCompile(`^Unicast reply from (\S+) \[([0-9A-Fa-f:]{17})\]`)
 
 // movedAddress is what FreeBSD says of a neighbour (sys/netinet/if_ether.c).
-var movedAddress = regexp.MustCompile(`arp: (\S+) moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)
+var movedAddress = regexp.MustCompile(`arp: (\S+) (?:has )?moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)
 
 // ownAddressBack finds a bridge whose own frames come back to it (net/bridge/br_fdb.c of Linux).
 func ownAddressBack(f *facts.Facts) []Finding {

@@ -18,7 +18,7 @@ func memoryExhausted() Rule {
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
-				"kern.maxfiles limit exceeded",
+				"kern.maxfiles limit exceeded", "kmem_map too small",
 				"dst cache overflow", "route cache is full", "is full, maxelem"} {
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.
@@ -42,6 +42,9 @@ func limitFix(f *facts.Facts, mark string) Fix {
 	case strings.Contains(mark, "maxelem"):
 		return Fix{Action: "recreate the set with a larger size: ipset create NEW TYPE maxelem 262144, fill it, then ipset " +
 			"swap NEW OLD"}
+	case strings.Contains(mark, "kmem_map"):
+		return Fix{Action: "find what fills the kernel's memory: vmstat -z and vmstat -m of two times, the last column but one sorted; a " +
+			"zone that only grows is a leak (for mbufs, netstat -m)"}
 	case strings.Contains(mark, "route cache"):
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):
