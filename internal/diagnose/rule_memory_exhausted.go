@@ -15,7 +15,7 @@ func memoryExhausted() Rule {
 		Because: "At the time of the message, connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
-				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
+				"maxsockets limit reached", "nmbclusters limit reached", "nmbufs limit reached", "nmbufs limit is reached", "nmbjumbo", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
 				"kern.maxfiles limit exceeded", "kmem_map too small",
@@ -59,6 +59,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "kern.maxfiles"
 	case strings.Contains(mark, "maxsockets"):
 		setting = "kern.ipc.maxsockets"
+	case strings.Contains(mark, "nmbufs"):
+		setting = "kern.ipc.nmbufs"
 	case strings.Contains(mark, "jumbo"):
 		setting = "kern.ipc.nmbjumbop"
 	default:
