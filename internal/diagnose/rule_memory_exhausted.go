@@ -25,8 +25,12 @@ func memoryExhausted() Rule {
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
 					continue
 				}
-				out = append(out, withFix(limitFix(in.Facts, mark), one("kernel", lines, "it reported %q (%s)", mark,
-					counted(n, "line")))...)
+				fix := limitFix(in.Facts, mark)
+				found := one("kernel log", lines, "%q (%s)", mark, counted(n, "line"))
+				if strings.Contains(mark, "limit") && fix.Setting != "" {
+					found = one(fix.Setting, lines, "the kernel reached this limit (%s)", counted(n, "line"))
+				}
+				out = append(out, withFix(fix, found)...)
 			}
 			return out
 		},
@@ -43,8 +47,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		return Fix{Action: "recreate the set with a larger size: ipset create NEW TYPE maxelem 262144, fill it, then ipset " +
 			"swap NEW OLD"}
 	case strings.Contains(mark, "kmem_map"):
-		return Fix{Action: "find what fills the kernel's memory: vmstat -z and vmstat -m of two times, the last column but one sorted; a " +
-			"zone that only grows is a leak (for mbufs, netstat -m)"}
+		return Fix{Action: "find what fills kernel memory: run vmstat -z, vmstat -m and netstat -m twice, an hour apart, and compare; a zone " +
+			"that only grows is a leak"}
 	case strings.Contains(mark, "route cache"):
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):

@@ -25,9 +25,11 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("give the program fewer rules or more threads, raise dev.netmap.ring_size, or exclude "+
-				"this interface from it", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
-				"its netmap ring was full (%s)", counted(n, "line")))))
+			return decisive(with(s, do("give the program fewer rules or more threads, or exclude this interface from it; against "+
+				"bursts alone, double the slots and restart the program: sysctl dev.netmap.generic_ringsize=2048 where netmap is "+
+				"emulated (lagg, bridge, cards without native support), else the card's receive descriptors",
+				one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
+					"its netmap ring was full (%s)", counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
 			"973 hwtail 973 qlen 1023\n"),
