@@ -234,7 +234,7 @@ func (o outputs) take(part section) {
 		o.takeTool(words, part)
 		return
 	}
-	if o.takeSeveral(part) {
+	if o.takeSeveral(part) || o.takeCounted(part) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" {
