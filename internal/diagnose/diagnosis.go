@@ -188,7 +188,7 @@ func tested(f *facts.Facts) string {
 	if best.Parallel {
 		said = "; one stream of a test reached " + rate(at)
 	}
-	if t, ok := undisturbed(best); ok && t.link() > 0 {
+	if t, ok := undisturbed(best); ok && t.link() > 0 && best.Intervals >= 3 {
 		return fmt.Sprintf("; a test reached %s, the full rate of a %s link", rate(t.rate), t.link())
 	}
 	if best.Retransmits == 0 {

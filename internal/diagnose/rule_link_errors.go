@@ -27,7 +27,11 @@ func linkErrors() Rule {
 					}
 					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s%s (%s)",
 						happened(c), ofReceived(n, c), name)
-					if in.Facts.System == "linux" || wirelessName.MatchString(n.Name) { // a radio hears what it cannot read
+					if wirelessName.MatchString(n.Name) {
+						found[0].Because = "A radio also counts frames of other networks that it cannot decode: the number alone shows no " +
+							"fault."
+					}
+					if in.Facts.System == "linux" || wirelessName.MatchString(n.Name) {
 						out = append(out, with(Info, found)...)
 						continue
 					}

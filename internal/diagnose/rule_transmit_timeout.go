@@ -161,7 +161,7 @@ func hungAction(line string) string {
 		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K " +
 			"NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it " +
+		return "update the system or the driver; check the same log for stuck CPUs and memory shortage; if it " +
 			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
 		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +

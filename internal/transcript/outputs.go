@@ -234,7 +234,7 @@ func (o outputs) take(part section) {
 		o.takeTool(words, part)
 		return
 	}
-	if o.takeSeveral(part) {
+	if o.takeSeveral(part) || o.takeCounted(part) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" {
@@ -348,7 +348,7 @@ func (o outputs) takeLoose(p passage) {
 			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		if l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
+		if l != nil && !(l.name == "sysctl -a" && !driverCounter.MatchString(line) && advised(*o.lead, p.lines[:i])) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
