@@ -172,6 +172,8 @@ type Facts struct {
 	SpeedTests []SpeedTest `json:"speed_tests,omitempty"`
 	// Unanswered are the peers of connections in SYN-SENT.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
+	// TestProcessors are the ends of iperf3's tests with their processor time.
+	TestProcessors []TestProcessor `json:"test_processors,omitempty"`
 	// TestWindows are socket buffers that iperf was given and says.
 	TestWindows []TestWindow `json:"test_windows,omitempty"`
 	Neighbours  []Neighbour  `json:"neighbours,omitempty"`

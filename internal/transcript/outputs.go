@@ -141,7 +141,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
+	"iw", "mtr", "nfsstat", "/proc/irq", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
 	facts.OtherCounters, facts.Reports}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
