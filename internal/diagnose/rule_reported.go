@@ -199,6 +199,18 @@ var knownReports = []knownReport{
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
 		do: "use UDP for the tunnel (proto udp); if it must be TCP, enlarge the queue (tcp-queue-limit 256, " +
 			"bcast-buffers 1024), and with dev tap keep broadcasts out of the tunnel"}},
+	{regexp.MustCompile(`Unreasonably long \d+ms poll interval|blocked \d+ ms waiting for \S+ to quiesce`), "", reportText{
+		summary: "a thread was busy or stopped for a second or more at a time",
+		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and system time in the " +
+			"message is work (a large flow or routing table), little is a host short of CPU or memory.",
+		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl coverage/show the " +
+			"work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+	{regexp.MustCompile(`(?i)hold ?timer expired`), "BGP", reportText{
+		summary: "a session ended because nothing arrived from the other end for the hold time", peer: true,
+		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. Full-sized updates are " +
+			"lost where the path has a smaller MTU, or the other end was too busy to send.",
+		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the TCP connection (ss " +
+			"-tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both ends at that time"}},
 	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
 		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
 			"in the video.",

@@ -25,7 +25,7 @@ const (
 	LostNVMeTarget    = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
 	SilentGlusterFS   = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
-		`forming new configuration|Retransmit List: )`
+		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )
 
 // SilentForm is any of them.

@@ -67,7 +67,7 @@ var looseLines = []looseLine{
 		`link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
-		`firmware crashed!|` +
+		`firmware crashed!|Microcode SW error detected\. ? ?Restarting|` +
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
@@ -78,7 +78,7 @@ var looseLines = []looseLine{
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",
 			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
-			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
+			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "Microcode", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
@@ -230,7 +230,7 @@ var looseLines = []looseLine{
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
 	{facts.SilentForm, "dmesg", facts.SilentWords},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
 	{regexp.MustCompile(`^xx drop \([A-Z]`), facts.Reports, []string{"xx drop ("}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
