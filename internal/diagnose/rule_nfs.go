@@ -199,6 +199,9 @@ var silentServers = []struct {
 		what: "heartbeats between Ceph daemons were slow", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.NoHeartbeat),
 		what: "a Ceph daemon did not respond to the heartbeats of another", do: heartbeatCheck},
+	{message: regexp.MustCompile(facts.FewHeartbeats), what: "the daemon reaches too few of its heartbeat peers",
+		because: "An OSD does not start while it hears from fewer than a third of its peers: its link or network is down or lossy, the " +
+			"MTUs differ, or most of the others are down.", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.SilentDRBD),
 		what:  "the DRBD peer did not respond",
 		peers: regexp.MustCompile(`(?:block |drbd )\S+ (?:tcp:)?([\w.-]+): (?:PingAck did not arrive|conn\( \w+ -> NetworkFailure)`),

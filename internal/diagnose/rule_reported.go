@@ -62,7 +62,7 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 		}
 		for i, line := range f.Lines(log) {
 			if r, ok := report(line); ok {
-				groups = joined(groups, r, f.Line(log, i+1))
+				groups = joined(groups, r, line, f.Line(log, i+1))
 			}
 		}
 	}
@@ -80,9 +80,9 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 }
 
 // joined adds a report to the group of its program and failure, or of its message where that is known.
-func joined(groups []*reportGroup, r facts.Report, at facts.Source) []*reportGroup {
+func joined(groups []*reportGroup, r facts.Report, line string, at facts.Source) []*reportGroup {
 	text := reportTexts[r.Failure]
-	if i := slices.IndexFunc(knownReports, func(k knownReport) bool { return k.form.MatchString(at.Text) }); i >= 0 {
+	if i := slices.IndexFunc(knownReports, func(k knownReport) bool { return k.form.MatchString(line) }); i >= 0 {
 		text = &knownReports[i].reportText
 		r.Program = cmp.Or(knownReports[i].subject, r.Program)
 	}
@@ -211,6 +211,22 @@ var knownReports = []knownReport{
 			"lost where the path has a smaller MTU, or the other end was too busy to send.",
 		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the TCP connection (ss " +
 			"-tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both ends at that time"}},
+	{regexp.MustCompile(`\bBGP not established with\b|\b(?:Active|Connect|Idle|OpenSent)\s+Socket: `), "BGP", reportText{
+		summary: "sessions are not established", peer: true,
+		because: "Without the session its routes are missing, and traffic to the networks behind that peer is dropped or takes another way.",
+		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS number, and that port 179 " +
+			"is open (nc -zv PEER 179)"}},
+	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
+		summary: "the container runtime did not answer for minutes",
+		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a dead NFS mount), or the host " +
+			"is short of disk throughput, memory or CPU. The network is not the cause by itself.",
+		do: "on the node: time crictl ps, ps -eo state,pid,wchan,cmd | grep '^D', iostat -x 1, cat /proc/pressure/*"}},
+	{regexp.MustCompile(`Connection reset, restarting \[|SIGUSR1\[soft,connection-reset\]`), "OpenVPN", reportText{
+		summary: "the tunnel's TCP connection was closed by the other end",
+		because: "The other end, or a firewall or proxy in between, closed it. Nothing passes until the tunnel is up again.",
+		do: "check the other end's log for that second: a TLS error, or a second client with the same certificate (only one may be " +
+			"connected without duplicate-cn); if it happens after minutes of silence, set keepalive 10 60 on the server; with proto udp no " +
+			"device in between can close the connection"}},
 	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
 		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
 			"in the video.",

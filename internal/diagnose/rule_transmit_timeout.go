@@ -130,7 +130,7 @@ func crashedFirmware(in Input) []Finding {
 	}
 	m := firmwareCrash.FindStringSubmatch(lines[0].Text)
 	what, severity := "crashed and was restarted", Critical
-	if strings.HasSuffix(m[0], ") timeout") {
+	if busUnanswered.MatchString(m[0]) {
 		what, severity = "did not respond to its driver", Warning
 	}
 	found := do("install another version of the driver and its firmware (newer, or the one before the last "+
@@ -142,11 +142,15 @@ func crashedFirmware(in Input) []Finding {
 }
 
 // firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c; its forerunners' names), ath10k (core.c), ath11k and ath12k
-// (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
+// (mhi.c), brcmfmac (core.c, sdio.c, bcmsdh.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
 var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
 	` [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|` +
+	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
 	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|^\W*Microcode SW error detected\. ? ?Restarting`)
+
+// busUnanswered ends what they say of a card that does not answer, crashed or not.
+var busUnanswered = regexp.MustCompile(`\) timeout$|failed (?:w/status )?-\d+$|sdio error, abort command$`)
 
 // usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
 var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)

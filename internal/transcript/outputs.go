@@ -357,7 +357,7 @@ func (o outputs) takeLoose(p passage) {
 			rest = append(rest, i)
 		}
 	}
-	if len(rest) >= often && blocks["dmesg"] == nil && loose["dmesg"] == nil {
+	if (len(rest) >= often || *o.fenced && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
 		loose["dmesg"], reported = &scattered{}, true // a log that tells no failure
 	}
 	if reported {
