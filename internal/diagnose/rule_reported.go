@@ -216,6 +216,12 @@ var knownReports = []knownReport{
 		because: "Without the session its routes are missing, and traffic to the networks behind that peer is dropped or takes another way.",
 		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS number, and that port 179 " +
 			"is open (nc -zv PEER 179)"}},
+	{regexp.MustCompile(`upstream connect error or disconnect/reset before headers`), "envoy", reportText{
+		summary: "it could not connect to the upstream, or lost the connection",
+		because: "\"connection failure\": nothing accepted the connection; \"connection termination\": the upstream closed it, often because " +
+			"its keep-alive timeout is shorter than the proxy's; \"connection timeout\": no answer to the SYN.",
+		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and the response flags in the " +
+			"proxy's access log (UF, UC, URX); for closed connections make the upstream's keep-alive timeout longer than the proxy's"}},
 	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
 		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a dead NFS mount), or the host " +

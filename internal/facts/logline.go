@@ -46,7 +46,7 @@ var (
 	klogPart   = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.-]+:\d+\] ?`)
 	syslogPart = regexp.MustCompile(`^\S+ ([\w./-]+) (?:\d+|-) \S+ (?:-|\[[^\]]*\]) `) // RFC 5424, behind its time
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
-		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|err|warn|warning|wrn)|` +
+		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
 	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
@@ -193,7 +193,7 @@ func (l *logLine) fromJSON() bool {
 }
 
 // pairIn is the value of a key in logfmt: msg="..." or level=warn.
-var pairIn = regexp.MustCompile(`(?:^| )([\w.]+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+var pairIn = regexp.MustCompile(`(?:^| )([\w.]+)=(?:"((?:[^"\\]|\\.)*)(?:"|$)|(\S+))`)
 
 // fromPairs reads a line of logfmt.
 func (l *logLine) fromPairs() bool {

@@ -38,7 +38,7 @@ const requestLimit = 512
 var (
 	curlTime = regexp.MustCompile(`(?i)^\W*(?:time[_ ])?(name_?lookup|dns(?:[_ ]?(?:lookup|resolution|time))?|` +
 		`lookup|connect|` +
-		`(?:tcp )?connection|app_?connect|pre_?transfer|start_?transfer|ttfb|` +
+		`(?:tcp )?connection|app_?con(?:nect)?|pre_?(?:transfer|xfer)|start_?(?:transfer|xfer)|ttfb|` +
 		`total)(?:[_ ]time)?\s*[:=]\s*(\d{1,6}(?:[.,]\d+)?) ?` +
 		`(ms|s|sec|seconds)?\W*$`)
 	curlTimes = regexp.MustCompile(`time_(namelookup|connect|appconnect|pretransfer|starttransfer|total)"?\s*[:=]\s*` +

@@ -207,8 +207,8 @@ var looseLines = []looseLine{
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
 		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
-		`kernel dropped some netlink messages)`),
-		"dmesg", []string{"etlink"}},
+		`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
+		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack"}},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
@@ -237,8 +237,8 @@ var looseLines = []looseLine{
 		"DNS "}},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
-		[]string{"time_", "Query time", "processing time", ".time.avg=", "acquired via", "haproxy["}},
+		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
+		[]string{"time_", " time:", "Query time", "processing time", ".time.avg=", "acquired via", "haproxy["}},
 	{facts.BalancerLine, "curl", []string{"Z "}},
 	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
 	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
@@ -316,7 +316,7 @@ var looseBlocks = []struct {
 	name  string
 	words []string // one of them stands in the line
 }{
-	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? `), "top",
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? |^ *PID +PPID +USER +STAT +`), "top",
 		[]string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top", []string{"K used"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},

@@ -245,6 +245,8 @@ func (o outputs) take(part section) {
 			for i, line := range rest.lines {
 				if facts.LookupFailed.MatchString(line) {
 					o.add("dmesg", part.command, line, []int{rest.first + i})
+				} else if _, ok := facts.UnstampedReport(line); ok {
+					o.add(facts.Reports, part.command, line, []int{rest.first + i})
 				}
 			}
 		}
