@@ -69,11 +69,18 @@ var bootTime = regexp.MustCompile(`\[ *(\d{1,9})\.\d+\]`)
 
 // resetOnBus finds cards that were reset while the host ran: at the start drivers do so to set one up.
 func resetOnBus(f *facts.Facts) []Finding {
-	ports := namedIn(f, usbNIC)
+	var ports []string
 	lines, n := logLines(f, func(line string) bool {
-		m := usbReset.FindStringSubmatch(line[:min(len(line), 1024)])
-		at := bootTime.FindStringSubmatch(line[:min(len(line), 1024)])
-		if m == nil || at == nil || !slices.Contains(ports, m[1]) {
+		line = line[:min(len(line), 1024)]
+		m := usbReset.FindStringSubmatch(line)
+		if m == nil {
+			return false
+		}
+		if ports == nil {
+			ports = append(namedIn(f, usbNIC), "")
+		}
+		at := bootTime.FindStringSubmatch(line)
+		if at == nil || !slices.Contains(ports, m[1]) {
 			return false
 		}
 		s, err := strconv.ParseFloat(at[1], 64)
