@@ -245,6 +245,8 @@ func (o outputs) take(part section) {
 			for i, line := range rest.lines {
 				if facts.LookupFailed.MatchString(line) {
 					o.add("dmesg", part.command, line, []int{rest.first + i})
+				} else if _, ok := facts.UnstampedReport(line); ok {
+					o.add(facts.Reports, part.command, line, []int{rest.first + i})
 				}
 			}
 		}
@@ -357,6 +359,9 @@ func (o outputs) takeLoose(p passage) {
 			rest = append(rest, i)
 		}
 	}
+	if (len(rest) >= often || *o.fenced && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
+		loose["dmesg"], reported = &scattered{}, true // a log that tells no failure
+	}
 	if reported {
 		loose["dmesg"].join(p, rest)
 	}
@@ -459,7 +464,7 @@ func blockBegun(line string) string {
 // changesQueue sets up a discipline, and prints nothing.
 var changesQueue = regexp.MustCompile(`^tc qdisc (?:add|replace|change|del|delete|link) `)
 
-var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
+var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|:?\s+[RT]X packets[: ]\d|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
 
 // nameOnlyLink gives an output that names no interface to the only one that
 // was pasted.
