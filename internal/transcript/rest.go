@@ -62,15 +62,19 @@ func (s section) showsFile() bool {
 // onlyConfiguration is a text without outputs that holds lines of configuration files; the error says what another one
 // holds.
 func onlyConfiguration(hosts []Posted, text string) (Posted, error) {
-	guess := conffile.Detect("", []byte(text))
-	system := guess.System
-	if guess.Kind == "" {
-		system = conffile.GuideSystem("", text)
-	}
-	if len(hosts) != 1 || guess.Kind == "" && system == "" {
+	if len(hosts) != 1 {
 		return Posted{}, withoutOutputs(hosts)
 	}
 	p := hosts[0]
+	rest := p.rest(nil)
+	guess := conffile.Detect("", []byte(rest))
+	system := guess.System
+	if guess.Kind == "" {
+		system = conffile.GuideSystem("", rest)
+	}
+	if guess.Kind == "" && system == "" {
+		return Posted{}, withoutOutputs(hosts)
+	}
 	if p.identify(text, true); p.Guessed && system != "" {
 		p.Guessed = false
 		p.Texts["uname -a"] = system.Title() + " unknown " + cmp.Or(namedRelease(text, system.Title()+" "), "unknown")
