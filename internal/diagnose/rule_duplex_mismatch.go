@@ -12,7 +12,7 @@ import (
 func duplexMismatch() Rule {
 	return Rule{
 		ID: "duplex-mismatch", Title: "The two ends of a link likely have a duplex mismatch", Severity: Warning,
-		Needs:   []string{"linux:statistics *|link *|links", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
+		Needs:   []string{"linux:statistics *|link *|links", "freebsd:ifconfig|interface counters", "openbsd:ifconfig|interface counters"},
 		Because: "The autonegotiating end falls back to half duplex and sees late collisions; the fixed end sees CRC errors.",
 		Confirm: "The errors stop when both ends autonegotiate, or both are fixed to the same mode.",
 		Check: func(in Input) (out []Finding) {
@@ -31,7 +31,8 @@ func duplexMismatch() Rule {
 					continue
 				}
 				if in.Facts.System != "linux" && n.Duplex == "" {
-					continue // a few may be of a link at half duplex, or of an emulated card
+					out = append(out, collidingErrors(n, c)...)
+					continue
 				}
 				if c.Value == 0 && in.Facts.System == "linux" && n.Duplex == "" {
 					if found := unknownDuplex(n); found != nil {
@@ -71,6 +72,21 @@ func fixedCopper(n *facts.NIC, on system.System) (facts.Source, bool) {
 	}
 	src := n.Shown["duplex"]
 	return src, strings.Contains(src.Text, "baseT") && !strings.Contains(src.Text, "autoselect") && n.Speed > 0 && n.Speed < units.Gbit
+}
+
+// collidingErrors finds collisions beside receive errors: collisions alone may be of a link at half duplex, or of an
+// emulated card.
+func collidingErrors(n *facts.NIC, collisions facts.Counter) []Finding {
+	_, errors := largest(nicCounters(n, "netstat.Ierrs", "netstat.Ifail"))
+	sent, got := sentPackets(n), received(n)
+	if sent == 0 || got == 0 || lossShare(collisions, sent) < warningShare || lossShare(errors, got) < warningShare {
+		return nil
+	}
+	found := do("set both ends of the link to autonegotiation; where one end is fixed, fix the other to the same",
+		one(n.Name, []facts.Source{collisions.Source}, "collisions: %s, %s of the packets sent, and receive errors: %s",
+			happened(collisions), percent(lossShare(collisions, sent)), happened(errors)))
+	found[0].Confirm = "ifconfig " + n.Name + " shows half-duplex, or a fixed media."
+	return with(graded(errors, got, Critical), found)
 }
 
 // unknownDuplex finds collisions of a link of which nothing says its duplex: they are counted at half duplex alone.

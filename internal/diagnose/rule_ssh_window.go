@@ -16,7 +16,7 @@ func sshWindow() Rule {
 			const window, least, slow = 2 << 20, 0.6, 0.005 // bytes, the share that is reached, seconds
 			for _, c := range in.Facts.Copies {
 				p, known := roundTrip(in.Facts, "")
-				if !known || p.Avg < slow || c.Rate*p.Avg < least*window || c.Rate*p.Avg > 1.15*window {
+				if c.Program != "scp" && c.Program != "rsync" || !known || p.Avg < slow || c.Rate*p.Avg < least*window || c.Rate*p.Avg > 1.15*window {
 					continue
 				}
 				return do("run several copies in parallel (one rsync per folder), or avoid SSH's window: an rsync daemon or HTTP "+

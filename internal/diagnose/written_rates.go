@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,10 +18,18 @@ var shaperForms = []*regexp.Regexp{
 	regexp.MustCompile(`\b(?:pipe|queue) (?P<on>\d+) config .*\b(?:bw|bandwidth) (?P<rate>\d+(?:\.\d+)?[KMG]?bit/s)`),
 	regexp.MustCompile(`\btc qdisc (?:add|replace|change) dev (?P<on>\S+) .*\b(?:bandwidth|rate) ` +
 		`(?P<rate>\d+(?:\.\d+)?[kmg]bit)\b`),
+	regexp.MustCompile(`\btc class (?:add|replace|change) dev (?P<on>\S+) parent \d+: .*\brate (?P<rate>\d+(?:\.\d+)?[kmg]bit)\b`),
+	regexp.MustCompile(`/?queue[ /]simple\b.* (?P<on>target=\S+|name=\S+).* max-limit=(?P<rate>\d+[kMG])/`),
+	regexp.MustCompile(`/?queue[ /]simple\b.* (?P<on>)max-limit=(?P<rate>\d+[kMG])/`),
+	regexp.MustCompile(`^option (?P<on>download|upload) '?(?P<rate>\d{4,8})'?$`), // of OpenWrt's sqm, in kbit/s
 }
 
 // spokenRate is a rate in a sentence.
-var spokenRate = regexp.MustCompile(`(?i)\b(\d{1,4}(?:\.\d{1,2})?) ?(k|m|g)(?:b(?:it)?(?:/s(?:ec)?|ps)|bits?\b|bit/s|b\b)`)
+var spokenRate = regexp.MustCompile(`(?i)\b(\d{1,4}(?:\.\d{1,2})?) ?(k|m|g)(?:b(?:it)?(?:/s(?:ec)?|ps)|bits?\b|bit/s|b\b)|` +
+	`\b(\d{1,4}(?:\.\d{1,2})?) (?:up|down)(?:load|stream)?\b`)
+
+// ofShaper tells a sentence about a shaper from one about what is reached.
+var ofShaper = regexp.MustCompile(`(?i)bandwidth|queue|pipe|shap|limit|\brate|\bbw\b|\bcap|config|\btc\b`)
 
 // WrittenRates are the lines beside the outputs that hold an interface to a rate. One is a warning where what was reached
 // is that rate.
@@ -35,8 +44,8 @@ func WrittenRates(f *facts.Facts) (out []Written) {
 		if rate == 0 || len(out) == most {
 			continue
 		}
-		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper on " + on,
-			Severity: Info, Message: fmt.Sprintf("shaper on %s limits it to %s", on, rate),
+		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper",
+			Severity: Info, Message: fmt.Sprintf("shaper of %s limits it to %s", on, rate),
 			Because: "Nothing behind a shaper is faster than its rate, whatever the link can do.",
 			Action: "raise the rate to about 95% of what the line carries, or remove the shaper while you " +
 				"measure the path without it"}
@@ -62,12 +71,18 @@ func shaperIn(line string) (on string, rate units.Rate) {
 			continue
 		}
 		number, _, _ := strings.Cut(m[2], "b")
+		if strings.HasPrefix(line, "option ") {
+			number += "k"
+		}
 		rate, err := units.ParseRate(number + "bit")
 		if err != nil {
 			return "", 0
 		}
 		on := m[1]
-		if strings.Trim(on, "0123456789") == "" {
+		switch {
+		case on == "":
+			on = "a simple queue"
+		case strings.Trim(on, "0123456789") == "":
 			on = "pipe " + on
 		}
 		return on, rate
@@ -83,15 +98,18 @@ func reachedRates(f *facts.Facts) (out []float64) {
 	for _, end := range f.TransferEnds {
 		out = append(out, float64(end.Rate))
 	}
+	for _, c := range f.Copies {
+		out = append(out, 8*c.Rate)
+	}
 	for _, s := range f.SpeedTests {
 		out = append(out, float64(s.Down), float64(s.Up))
 	}
 	for line := range strings.Lines(f.Rest) {
-		if strings.Contains(line, "bandwidth") || strings.Contains(line, "queue") || len(line) > 1000 {
-			continue // of the shaper
+		if len(line) > 1000 || ofShaper.MatchString(line) {
+			continue
 		}
 		for _, m := range spokenRate.FindAllStringSubmatch(line, -1) {
-			if rate, err := units.ParseRate(m[1] + m[2] + "bit"); err == nil {
+			if rate, err := units.ParseRate(m[1] + m[3] + cmp.Or(m[2], "m") + "bit"); err == nil {
 				out = append(out, float64(rate))
 			}
 		}

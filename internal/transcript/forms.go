@@ -101,6 +101,7 @@ var looseLines = []looseLine{
 		[]string{"able size", "ABLE SIZE", "able Size"}},
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
+	{facts.CopyLine, "scp", []string{":--", "B/s"}},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF`), "testparm", []string{"socket options"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
 	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // showing are the commands that print files as they are.
@@ -21,7 +22,16 @@ func (p Posted) rest(used map[int]bool) string {
 	}
 	var b strings.Builder
 	at, told := 1, false
+	put := func(line string, here int) {
+		if here >= at {
+			b.WriteString(strings.Repeat("\n", here-at) + line)
+			at = here
+		}
+	}
 	for _, part := range p.parts {
+		if setsSomething.MatchString(part.command) && !told {
+			put(part.command, part.first-1)
+		}
 		for _, par := range paragraphs(part.passage) {
 			read := 0
 			for _, line := range par.at() {
@@ -35,15 +45,18 @@ func (p Posted) rest(used map[int]bool) string {
 				if sentence(line) {
 					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
 				}
-				if here >= at && !used[here] && !told && !printed {
-					b.WriteString(strings.Repeat("\n", here-at) + line)
-					at = here
+				if !used[here] && !told && !printed {
+					put(line, here)
 				}
 			}
 		}
 	}
 	return b.String()
 }
+
+// setsSomething is a command that configures: a line of a script too.
+var setsSomething = regexp.MustCompile(`^(?:tc (?:qdisc|class) (?:add|replace|change) |ethtool (?:-[GKCLA]|--(?:set|change)-\w+) |` +
+	`ip link set |ifconfig \S+ (?:mtu|media) |sysctl (?:-w )?[\w.]+=|ipfw (?:-q )?pipe \d+ config )`)
 
 // sentence reports whether a line is one, and no rule of a packet filter, which may consist of words too.
 func sentence(line string) bool {
@@ -59,6 +72,9 @@ func (s section) showsFile() bool {
 	return s.command == "" || slices.Contains(showing, path.Base(first))
 }
 
+// uciShaper is a rate of OpenWrt's sqm.
+var uciShaper = regexp.MustCompile(`(?m)^\s*option (?:download|upload) '?\d`)
+
 // onlyConfiguration is a text without outputs that holds lines of configuration files; the error says what another one
 // holds.
 func onlyConfiguration(hosts []Posted, text string) (Posted, error) {
@@ -73,7 +89,10 @@ func onlyConfiguration(hosts []Posted, text string) (Posted, error) {
 		system = conffile.GuideSystem("", rest)
 	}
 	if guess.Kind == "" && system == "" {
-		return Posted{}, withoutOutputs(hosts)
+		if !conffile.Holds("", rest) && !uciShaper.MatchString(rest) {
+			return Posted{}, withoutOutputs(hosts)
+		}
+		system = conffile.Linux
 	}
 	if p.identify(text, true); p.Guessed && system != "" {
 		p.Guessed = false
