@@ -18,7 +18,7 @@ const transferLimit = 256
 // readTransfers reads what iperf3 prints at the sender of TCP. Sums over
 // streams and the summary are left out.
 func (f *Facts) readTransfers(t text) error {
-	found := false
+	found := f.readIperfJSON(t)
 	at, received := map[string]int{}, map[string]int{}
 	ends := map[string][2]string{}
 	for i, line := range t.lines() {

@@ -33,8 +33,9 @@ type Iperf3 struct {
 
 // Iperf3Interval is an interval of a test, over all streams.
 type Iperf3Interval struct {
-	Sum        Iperf3Sum  `json:"sum"`
-	SumReverse *Iperf3Sum `json:"sum_bidir_reverse"`
+	Streams    []Iperf3Stream `json:"streams"`
+	Sum        Iperf3Sum      `json:"sum"`
+	SumReverse *Iperf3Sum     `json:"sum_bidir_reverse"`
 }
 
 // Iperf3Sum is what all streams of a direction carried.
@@ -47,6 +48,18 @@ type Iperf3Sum struct {
 	Packets     float64 `json:"packets"`
 	Lost        float64 `json:"lost_packets"`
 	JitterMS    float64 `json:"jitter_ms"`
+}
+
+// Iperf3Stream is an interval of one stream; the window is that of a sender of TCP, 0 where it is not said.
+type Iperf3Stream struct {
+	Socket      int     `json:"socket"`
+	Start       float64 `json:"start"` // s
+	End         float64 `json:"end"`   // s
+	Bytes       float64 `json:"bytes"`
+	BitsPerS    float64 `json:"bits_per_second"`
+	Retransmits float64 `json:"retransmits"`
+	Window      float64 `json:"snd_cwnd"` // bytes
+	Omitted     bool    `json:"omitted"`
 }
 
 // ParseIperf3 reads the JSON of one test. What iperf3 says in place of a result is its Error, and none of this

@@ -411,6 +411,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
+	{regexp.MustCompile(`^\s*"start":\s*\{$`), "iperf3", []string{`"start"`}},
 	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |` +
 		`UDP )?(?:port )?\d+`), "iperf3",
 		[]string{"Client connecting", "Server listening"}},
