@@ -25,7 +25,9 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	if !gone && (here.Kind != catalog.Unknown || r.Removed == "") {
 		p.field("active", activeWords(here)+scopeWords(r))
 	}
-	settingDefaults(&p, r, version)
+	if !gone || !unknownDefault(r) {
+		settingDefaults(&p, r, version)
+	}
 	p.field("belongs", strings.Join(r.Belongs, ", "))
 	p.field("drivers", strings.Join(r.Drivers, ", "))
 	p.field("needs", strings.Join(r.Needs, ", "))
@@ -148,8 +150,13 @@ func form(r *catalog.Record) string {
 		}
 		return s
 	}
-	if r.Type == catalog.TypeUint && rangeWords(r.Range) == ", at least 0" { // no more than "not negative"
-		return unitWords(s, r.Unit)
+	if r.Type == catalog.TypeUint && r.Range != nil {
+		if rangeWords(r.Range) == ", at least 0" { // no more than "not negative"
+			return unitWords(s, r.Unit)
+		}
+		if r.Range.Min != nil {
+			s = "a number"
+		}
 	}
 	return unitWords(s, r.Unit) + rangeWords(r.Range)
 }
@@ -249,6 +256,11 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 		p.field(label, text)
 		label = ""
 	}
+}
+
+// unknownDefault reports whether nothing at all is known of the default.
+func unknownDefault(r *catalog.Record) bool {
+	return len(r.Default) == 1 && r.Default[0].Value == "unknown" && r.Default[0].Note == ""
 }
 
 // defaultWords prefers a note to the formula that it describes.
