@@ -20,12 +20,15 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.wrap("", "", r.Does)
 	p.blank()
 	settingLife(&p, r, version)
-	p.field("value", form(r))
 	here, gone := standing(r, version), isGone(r, version)
-	if !gone && (here.Kind != catalog.Unknown || r.Removed == "") {
+	vague := here.Kind == catalog.Unknown && r.Removed != "" // nobody asked how it was set
+	if !vague {
+		p.field("value", form(r))
+	}
+	if !gone && !vague {
 		p.field("active", activeWords(here)+scopeWords(r))
 	}
-	if !gone || !unknownDefault(r) {
+	if !vague && (!gone || !unknownDefault(r)) {
 		settingDefaults(&p, r, version)
 	}
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -33,7 +36,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.field("needs", strings.Join(r.Needs, ", "))
 	p.field("conflicts", strings.Join(r.Conflicts, ", "))
 	p.field("risk", r.Risk)
-	if !gone { // nothing can be written, nothing taken back
+	if !gone && !vague { // nothing can be written, nothing taken back
 		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(here.Kind))))
 	}
 	if r.Hardening {
@@ -91,7 +94,7 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	switch r.Removed {
 	case "":
 	case "0": // a misspelling, or a patch that was never part of the system
-		p.field("never", fmt.Sprintf("a name of %s's own", system))
+		p.field("exists", fmt.Sprintf("in no release of %s", system))
 	default:
 		p.field("removed", fmt.Sprintf("in %s %s", system, r.Removed))
 	}
@@ -382,10 +385,14 @@ func conditions(e catalog.Evidence) string {
 }
 
 // activeWords says when a setting takes effect: one that can be written later
-// and belongs to the loader alone is read when its driver attaches.
+// and belongs to the loader alone is read when its driver attaches, one of rc.conf by
+// the script of its service.
 func activeWords(r *catalog.Record) string {
-	if r.Kind == catalog.Both && slices.Contains(r.Belongs, "loader") && !slices.Contains(r.Belongs, "sysctl") {
+	switch in := func(place string) bool { return slices.Contains(r.Belongs, place) }; {
+	case r.Kind == catalog.Both && in("loader") && !in("sysctl"):
 		return "when the driver attaches; what is written later waits for the next time"
+	case r.Kind == catalog.Boot && in("rc"):
+		return "at boot, or when its service is restarted"
 	}
 	return kindWords(r.Kind)
 }
