@@ -47,7 +47,7 @@ func TestLinuxNames(t *testing.T) {
 		}
 	}
 	modules := []string{"sunrpc", "ip_vs", "sctp", "smc", "rds", "nf_flow_table", "nf_defrag_ipv6", "dccp", "fuse", "fscache", "llc2",
-		"rds_rdma", "rds_tcp", "rpcrdma", "vrf"}
+		"rds_rdma", "rds_tcp", "rpcrdma", "vrf", "vsock", "tipc", "rxrpc", "rdma_ucm"}
 	for _, r := range records {
 		refs := slices.Concat(r.See, r.Needs, r.Conflicts)
 		if r.RenamedTo != "" {

@@ -32,6 +32,9 @@ func TestFormAndScope(t *testing.T) {
 			"a number, in milliseconds, at least 1", ", for the whole machine"},
 		{catalog.Record{Name: "net.inet.ip.portfirst", Type: catalog.TypeUint, Unit: "port"}, "a port number",
 			", for the whole machine"},
+		{catalog.Record{Name: "net.example.window", Type: catalog.TypeUint, Unit: "packets", Range: &catalog.Range{Min: &one}},
+			"a number, in packets, at least 1", ", for the whole machine"},
+		{catalog.Record{Name: "net.example.counter", Type: catalog.TypeUint}, "a number, not negative", ", for the whole machine"},
 		{catalog.Record{Name: "hw.ixl.rx_itr", Type: catalog.TypeInt, Unit: "2 us"}, "a number, in units of 2 us",
 			", for the whole machine"},
 	} {
@@ -59,6 +62,22 @@ func TestSettingOfSeveralKinds(t *testing.T) {
 		Setting(&w, &r, version)
 		if !strings.Contains(w.String(), want) {
 			t.Errorf("release %q: want %q in\n%s", version, want, w.String())
+		}
+	}
+}
+
+// What every described release lacks can neither be set nor undone; what some of them have can.
+func TestSettingThatIsGone(t *testing.T) {
+	for removed, gone := range map[string]bool{"4.9": true, "0": true, "6.17": false} {
+		r := catalog.Record{Name: "net.example.old", System: catalog.Linux, Kind: catalog.Runtime, Scope: catalog.ScopeHost,
+			Type: catalog.TypeInt, Belongs: []string{"sysctl"}, Does: "Was a limit.", Removed: catalog.Version(removed),
+			Default: catalog.Defaults{{Value: "unknown"}}}
+		var w strings.Builder
+		Setting(&w, &r, "")
+		for _, field := range []string{"  active ", "  undo ", "  default "} {
+			if strings.Contains(w.String(), field) == gone {
+				t.Errorf("removed in %s, gone %t: %q in\n%s", removed, gone, field, w.String())
+			}
 		}
 	}
 }

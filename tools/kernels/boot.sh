@@ -53,9 +53,10 @@ boot_once() {
 modules() {
 	depmod -b "$1" "$2"
 	mkdir -p "$3/modules"
-	(cd "$1/lib/modules/$2/kernel" && find net/ipv4 net/ipv6 net/sched net/bridge net/sctp net/mptcp net/rds net/smc net/mpls \
-		net/netfilter net/llc net/xfrm net/sunrpc net/core net/unix net/l2tp net/dccp drivers/net/tun.ko* drivers/net/veth.ko* \
-		drivers/net/dummy.ko* drivers/net/vrf.ko* fs/lockd fs/nfs fs/xfs fs/quota drivers/md/md-mod.ko* drivers/cdrom drivers/scsi/scsi_mod.ko* -name '*.ko*' 2>/dev/null) |
+	(cd "$1/lib/modules/$2/kernel" && find net/ipv4 net/ipv6 net/sched net/bridge net/sctp net/mptcp net/rds net/smc \
+		net/mpls net/netfilter net/llc net/xfrm net/sunrpc net/core net/unix net/l2tp net/dccp net/tipc net/rxrpc \
+		net/vmw_vsock/vsock.ko* drivers/infiniband/core drivers/net/tun.ko* drivers/net/veth.ko* drivers/net/dummy.ko* \
+		drivers/net/vrf.ko* fs/lockd fs/nfs fs/xfs fs/quota drivers/md/md-mod.ko* drivers/cdrom drivers/scsi/scsi_mod.ko* -name '*.ko*' 2>/dev/null) |
 		sed 's/.*\///; s/\.ko.*//' | sort >"$1/names"
 	xargs <"$1/names" -n 1 modprobe -d "$1" -S "$2" --show-depends 2>/dev/null |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$1/order"
