@@ -109,6 +109,16 @@ var prefixes = map[catalog.System][]string{
 		"net.inet.udp.", "net.inet6.", "net.pipex.", "net.unix.", "vfs.", "vm."},
 }
 
+// lacked counts the records whose names the kernel does not have.
+func (r *result) lacked() (n int) {
+	for _, problems := range r.problems {
+		if slices.Equal(problems, []string{notThere}) {
+			n++
+		}
+	}
+	return n
+}
+
 // complete are the prefixes below which the kernel has names, no name without a
 // record, and every name that has one: a kernel that lacks some is not all of one.
 func (r *result) complete() (found []string) {
@@ -143,8 +153,9 @@ func page(before string, results []*result) []byte {
 		}
 	}
 	for _, r := range results {
-		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen),
-			len(r.agree), len(r.problems))
+		absent := r.lacked()
+		row := fmt.Sprintf("| %s | %s | %d | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen), len(r.agree),
+			len(r.problems)-absent, absent)
 		rows[key(strings.Split(row, "|"))] = row
 	}
 	var b bytes.Buffer
@@ -154,11 +165,11 @@ func page(before string, results []*result) []byte {
 below /proc/sys with the catalog: whether it exists, its default in the initial and in a new network namespace, whether it
 can be written, and the limits of its range, by writing them and the values just outside. ` + "`make kernels DUMP=FILE`" + ` reads the
 output of ` + "`uname -sr; sysctl -a; echo '# writable'; sysctl -aWN`" + ` from a running BSD instead, and DUMP=ssh://HOST queries a
-BSD, which shows less: existence, values and, on FreeBSD, what can be written. Settings of a module or an option that the
-kernel does not have count as disagreeing. With WRITE=-write the result is saved, here and for ` + "`wirerate explain`" + `.
+BSD, which shows less: existence, values and, on FreeBSD, what can be written. A kernel lacks the settings of a module or an
+option that it was built without. With WRITE=-write the result is saved, here and for ` + "`wirerate explain`" + `.
 
-| system | release | names | records that agree | records that disagree |
-|---|---|---|---|---|
+| system | release | names | records that agree | that disagree | that this kernel lacks |
+|---|---|---|---|---|---|
 `)
 	for _, row := range slices.Sorted(maps.Values(rows)) {
 		b.WriteString(row)
