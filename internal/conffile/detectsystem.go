@@ -110,6 +110,7 @@ var systemWords = []struct {
 	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
 	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD},
+	{Script, "pfctl ", ""}, {Script, "pf.conf", ""}, {Script, "$pf_conf", ""},
 }
 
 // macWords are commands, folders and sysctls of macOS.

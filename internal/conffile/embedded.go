@@ -49,12 +49,16 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 }
 
 // unescaped is the text as the shell writes it, in which a blank stands for the backslash before a dollar sign, so that
-// every other character has its place; plain is false where the shell puts something in.
+// every other character has its place, and the name of no macro for what the shell puts in; plain is false where that is
+// the output of a command.
 func (h heredoc) unescaped(text string) (written string, plain bool) {
 	if h.literal {
 		return text, true
 	}
 	written = strings.ReplaceAll(text, `\$`, " \x00")
+	written = variable.ReplaceAllStringFunc(written, func(m string) string {
+		return "\x00" + strings.Repeat("0", len(m)-1)
+	})
 	if strings.ContainsAny(written, "$`") {
 		return "", false
 	}
@@ -102,8 +106,9 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 func (s *scanner) standing(into *scanner, text string, kind Kind, file string, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
-	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file]}
+	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file], altq: s.altq}
 	defer func() {
+		s.altq = sub.altq
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
 			if s.sections == nil {
 				s.sections = map[string]string{}
@@ -162,18 +167,30 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 	return sub, g.Kind
 }
 
-// resolved puts the variables that hold a plain text into a path.
+// resolved puts the variables that hold a plain text, or the end of a path, into a path.
 func (s *scanner) resolved(path string) string {
-	if !strings.Contains(path, "$") || len(s.variables) == 0 || len(path) > maxPath {
+	if !strings.Contains(path, "$") || len(path) > maxPath {
 		return path
 	}
 	return os.Expand(path, func(name string) string {
 		if value, known := s.variables[name]; known {
 			return value
 		}
+		if value, known := s.below[name]; known {
+			return value
+		}
+		if file, ok := strings.CutSuffix(strings.ToLower(name), "_conf"); ok && fileVariables[file] {
+			return "$" + name + "/" + file + ".conf"
+		}
 		return "$" + name
 	})
 }
+
+// fileVariables are the names of files that variables are called after, as in PF_CONF.
+var fileVariables = map[string]bool{"pf": true, "sysctl": true, "loader": true}
+
+// belowVariable is a path below a directory that only the running script knows.
+var belowVariable = regexp.MustCompile(`^\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})(/(?:etc|boot)/[A-Za-z0-9._/-]+)$`)
 
 // maxVariables bounds the variables of a script that are remembered, and maxPath
 // the length of a path with them.
@@ -191,6 +208,12 @@ func (s *scanner) remember(c *command) {
 		case !ok && (declarations[w.text] || strings.HasPrefix(w.text, "-")):
 		case !ok:
 			return
+		case belowVariable.MatchString(e.Value) && e.Flags&Append == 0 && len(s.below) < maxVariables:
+			if s.below == nil {
+				s.below = map[string]string{}
+			}
+			s.below[e.Key] = strings.Clone(e.Value)
+			delete(s.variables, e.Key)
 		case e.Flags&(Expands|Append) != 0 || c.conditional && !s.firstPath(e) || len(e.Value) > maxPath ||
 			len(s.variables) >= maxVariables:
 			delete(s.variables, e.Key)

@@ -19,7 +19,7 @@ func (s *scanner) guide() {
 	}
 	rejected := s.rejected
 	s.rejected = func(r Reject) {
-		if r.pasted {
+		if r.certain {
 			rejected(r)
 		}
 	}
@@ -35,13 +35,18 @@ func (s *scanner) guide() {
 		inner.entry = func(e Entry) bool {
 			if b.loose {
 				e.Block = b.line
-			} else if e.In == "" {
+			}
+			if e.In == "" && (!b.loose || b.kind == PF) {
 				e.In = b.kind
+			}
+			if b.loose && pfWhole[e.Name] {
+				return true
 			}
 			s.emit(e)
 			return !s.stopped
 		}
-		inner.whole(&inner, b.kind, "", b.from, b.to, b.line)
+		inner.standing(&inner, b.text(s.src), b.kind, "", b.from, b.line)
+		s.altq = s.altq || inner.altq
 		return !s.stopped
 	}, s.tabled)
 	s.items()
@@ -152,11 +157,16 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		named = edited
 	}
 	content := kindOfContent(text)
-	if heredocFile.MatchString(text) {
+	_, session := sessionText(text)
+	if heredocFile.MatchString(text) || session {
 		content = Script
 	}
 	kind := fromPath(named, "").Kind
 	switch {
+	case kind == PF && pfText(text):
+		return guideBlock{kind: PF, file: named}
+	case pfText(text):
+		return guideBlock{kind: PF, loose: true}
 	case kind == HostnameIf && allLines(text, hostnameLine), kind == Jail && jailLine.MatchString(text):
 		return guideBlock{kind: kind, file: named}
 	case content == "" && !allLines(text, assignment) || kind == "" && content == "":
@@ -168,7 +178,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 	case kind == "" && named == "" && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
-		return guideBlock{kind: content}
+		return guideBlock{kind: content, session: session}
 	}
 	return guideBlock{}
 }
@@ -176,9 +186,10 @@ func blockOf(text string, above []string, edited string) guideBlock {
 // Lines of which a block that is said to be such a file must consist.
 var (
 	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*=[^ \t]`)
-	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|trunkproto|` +
-		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
-		`![a-z/])(?:[ \t]|$)`)
+	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|vlandev|trunkproto|` +
+		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|auth[a-z]+|peer[a-z]+|dest|` +
+		`lladdr|carpdev|vhid|advbase|advskew|syncdev|tunnel|tunneldomain|rdomain|rtlabel|link[012]|stp|llprio|` +
+		`!\S+)(?:[ \t]|$)`)
 )
 
 // jailLine is a line of jail.conf.
@@ -205,7 +216,8 @@ func GuideSystem(file, text string) System {
 	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
 		return ""
 	}
-	var all votes
+	var all, rules votes // rules of pf are old words of one system and new ones of the other
+	blocks := false
 	s := &scanner{src: text, path: file, entry: func(e Entry) bool {
 		if system, _ := SystemOfKey(e.Name); system == FreeBSD {
 			all.freebsd++
@@ -218,7 +230,12 @@ func GuideSystem(file, text string) System {
 		if b.system == Linux {
 			return true
 		}
-		v := countVotes(b.kind, text[b.from:b.to])
+		v := countVotes(b.kind, b.text(text))
+		blocks = true
+		if b.kind == PF {
+			rules.freebsd, rules.openbsd = rules.freebsd+v.freebsd, rules.openbsd+v.openbsd
+			return true
+		}
 		all.linux, all.freebsd, all.openbsd = all.linux+v.linux, all.freebsd+v.freebsd, all.openbsd+v.openbsd
 		switch SystemOf(b.kind) {
 		case FreeBSD:
@@ -231,6 +248,13 @@ func GuideSystem(file, text string) System {
 	if strings.Contains(text, "<tunable>") {
 		all.freebsd++ // pfSense and OPNsense
 	}
+	switch told := onlyNamed(text); {
+	case blocks && told == OpenBSD && all.freebsd <= all.openbsd+1 && all.linux == 0:
+		return OpenBSD // old names of its settings are FreeBSD's
+	case blocks && told == FreeBSD && all.openbsd == 0 && all.linux == 0:
+		return FreeBSD
+	}
+	all.freebsd, all.openbsd = all.freebsd+rules.freebsd, all.openbsd+rules.openbsd
 	if system, _ := all.winner(); system != Linux {
 		return system
 	}

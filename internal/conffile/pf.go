@@ -141,7 +141,8 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 		first = words[1]
 	}
 	if gone := pfGone[first.text]; gone != "" && s.system == OpenBSD {
-		s.reject(words[0].line, Span{words[0].span.Start, first.span.End}, gone)
+		s.altq = s.altq || first.text == "altq"
+		s.rejected(Reject{Line: words[0].line, Span: Span{words[0].span.Start, first.span.End}, Reason: gone, certain: true})
 		return
 	}
 	if s.pfUnknown(words) {
@@ -284,9 +285,11 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		}
 		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" ||
 			words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
-			s.reject(words[i].line, Span{words[i].span.Start, words[i+1].span.End},
-				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per "+
-					"second, and rules have set prio")
+			if !s.altq { // which was told already
+				s.rejected(Reject{Line: words[i].line, Span: Span{words[i].span.Start, words[i+1].span.End}, certain: true,
+					Reason: "an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per " +
+						"second, and rules have set prio"})
+			}
 			return
 		}
 		switch w := words[i]; w.text {

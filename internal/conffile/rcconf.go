@@ -29,7 +29,7 @@ func (s *scanner) rcConf() {
 		s.rcCommand(c)
 	}}
 	l.unclosed = func(line int, quote Span) {
-		s.rejected(Reject{Line: line, Span: quote, pasted: true, Reason: "the quote is not closed in this line: the shell takes " +
+		s.rejected(Reject{Line: line, Span: quote, certain: true, Reason: "the quote is not closed in this line: the shell takes " +
 			"the following lines into the value, or reads nothing of the file; write the closing quote"})
 	}
 	l.run()
@@ -102,7 +102,7 @@ func (s *scanner) curlyQuotes(e Entry) bool {
 	if s.stopped {
 		return true
 	}
-	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, pasted: true,
+	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, certain: true,
 		Reason: "these are typographic quotes, which are part of the value: write " + e.Key + "=\"" +
 			strings.Trim(e.Value, "“”") + "\"",
 		Because: "The shell knows no quotes but the plain ones, and a YES with others around it switches nothing on."})

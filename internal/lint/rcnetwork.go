@@ -196,6 +196,10 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
+	case "pf:rule/plain":
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
+			message: fmt.Sprintf("%s is taken for the name of an interface: a macro is written %s", e.Key, e.Value),
+			because: "pf accepts an interface that does not exist yet, so that the rule is loaded and matches no packet."}
 	case "pf:rule/table":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
 			message: fmt.Sprintf("no line defines the table %s", e.Key),

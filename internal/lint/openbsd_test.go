@@ -1,0 +1,70 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// TestOpenBSD checks what is said of OpenBSD's files, and of guides and scripts that write them; what is not listed is
+// an info at most.
+func TestOpenBSD(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct {
+		name, path, text string
+		want             []string
+	}{
+		{"rules of a guide", "g.md", "# PF on OpenBSD\n```\naltq on em0 hfsc bandwidth 5Mb queue { a }\nqueue a bandwidth 5% hfsc(default)\n```\n" +
+			"More:\n```\nset limit states 3000\npass in on ext_if proto tcp\npass quick all\npass in on em0 from any\n```\n",
+			[]string{"has no altq", "is below the default", "ext_if is taken for the name of an interface"}},
+		{"rules of FreeBSD", "g.md", "# PF on FreeBSD\n```\naltq on em0 hfsc bandwidth 5Mb queue { a }\nqueue a bandwidth 5% hfsc(default)\n```\n", nil},
+		{"rules of either", "g.md", "PF came from OpenBSD to FreeBSD:\n```\nscrub in all\nnat on em0 -> (em0)\n```\n", nil},
+		{"rules in prose", "g.txt", "On my OpenBSD box this\n\naltq on em0 priq bandwidth 2Mb queue { a }\nqueue a priority 7 qlimit 20\n\nworks:\n\n" +
+			"$ pfctl -sq\nqueue a priority 7 qlimit 20\n", []string{"has no altq"}},
+		{"a session", "g.md", "# OpenBSD\n```\n# echo net.inet.tcp.sendspace=9000 >> /etc/sysctl.conf\nfw$ doas tee -a /etc/sysctl.conf <<EOF\n" +
+			"net.inet.tcp.recvspace=9000\nEOF\n# sysctl kern.bufcachepercent\nkern.bufcachepercent=90\n```\n",
+			[]string{"sendspace does not exist", "recvspace does not exist"}},
+		{"files that cat prints", "g.md", "# OpenBSD\n```\n# cat /etc/hostname.em0\nup\n$ cat /etc/hostname.trunk0\ntrunkproto lacp trunkport em0\n```\n",
+			[]string{"lacp is not a value since"}},
+		{"a file that an editor opens", "g.md", "# OpenBSD\n```\n$ doas vi /etc/hostname.pppoe0\n```\n\n```\ninet 0.0.0.0 255.255.255.255 NONE \\\n" +
+			"\tpppoedev em0 authproto chap \\\n\tup\ndest 0.0.0.1\n!/sbin/route add default -ifp pppoe 0.0.0.1\n```\n", []string{"no interface is called pppoe"}},
+		{"notes", "notes.sh", "# OpenBSD\nvi /etc/pf.conf\n\naltq on em0 cbq bandwidth 2Mb queue { a }\npass out on em0 proto tcp queue a\napt-get install x\n",
+			[]string{"has no altq"}},
+		{"a file below its name", "g.txt", "OpenBSD:\n\n/etc/hostname.pppoe0\n\ninet 0.0.0.0 255.255.255.255 NONE pppoedev em1 up\ndest 0.0.0.1\n" +
+			"!/sbin/route add default -ifp pppoe0 0.0.0.\n", []string{"is no address"}},
+		{"a route", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet 198.51.100/24 192.0.2.1\n!route add default -ifp egress 192.0.2.1\n", nil},
+		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
+			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},
+		{"a file that grows", "x.sh", "#!/bin/ksh\necho '# own' > /etc/sysctl.conf\necho kern.maxfiles=20000 > /etc/sysctl.conf\n" +
+			"echo kern.somaxconn=512 | doas tee -a /etc/sysctl.conf\ncp /etc/sysctl.conf /root\necho kern.somaxconn=512 > /etc/sysctl.conf\n" +
+			"if a; then\n echo kern.somaxconn=512 > /etc/sysctl.conf\nfi\n", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var serious []string
+			for _, p := range Run(c, files(tt.path, tt.text), Options{}).Problems {
+				if p.Severity != Info {
+					serious = append(serious, p.Message)
+				}
+			}
+			same := slices.EqualFunc(serious, tt.want, strings.Contains)
+			if !same {
+				t.Errorf("%q, want %q", serious, tt.want)
+			}
+		})
+	}
+}
+
+// TestOpenBSDNamed holds that comments tell the system of rules that every pf takes.
+func TestOpenBSDNamed(t *testing.T) {
+	for text, want := range map[string]catalog.System{
+		"# for OpenBSD\nset skip on lo\npass in on em0\n":              catalog.OpenBSD,
+		"# $FreeBSD$\n# $OpenBSD$\nset skip on lo\npass in on em0\n":   "",
+		"# as on OpenBSD\nset skip on lo\nnat on em0 -> (em0)\npass\n": catalog.FreeBSD,
+	} {
+		if got := SystemOf(files("pf.conf", text), Options{}); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
