@@ -281,6 +281,7 @@ type scanner struct {
 	lets      bool            // a rule of iptables lets errors of ICMP in
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
+	outer     bool            // a guide, whose scripts may write files
 	within    bool            // the argument of sh -c
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload

@@ -70,7 +70,7 @@ func Detect(file string, data []byte) Guess {
 		case g.System == Linux && bsd:
 			g.System = ""
 		}
-		if g.System == "" && g.Kind == PF {
+		if g.System == "" && (g.Kind == PF || g.Kind == Script && bsd) {
 			g.System = onlyNamed(text)
 		}
 		if g.System == "" {

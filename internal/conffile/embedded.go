@@ -106,7 +106,8 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 func (s *scanner) standing(into *scanner, text string, kind Kind, file string, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
-	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file], altq: s.altq}
+	sub := &scanner{src: text, path: into.path, system: s.system, section: s.sections[file], altq: s.altq,
+		part: kind != Script || !s.outer}
 	defer func() {
 		s.altq = sub.altq
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
@@ -118,7 +119,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}()
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
-		if n, err := strconv.Atoi(e.Value); err == nil && (e.Name == "pf:rule/again" || e.Name == "pf:rule/unreached") {
+		if n, err := strconv.Atoi(e.Value); err == nil && pfLines[e.Name] {
 			e.Value = strconv.Itoa(n + line - 1) // a line of the text
 		}
 		move(&e.KeySpan)
@@ -129,6 +130,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}
 	sub.rejected = func(r Reject) {
 		r.Line += line - 1
+		r.certain = r.certain || kind == HostnameIf || kind == Jail // which take no placeholder for wrong
 		move(&r.Span)
 		if kind == PF && r.Because == "" {
 			r.Because = "pfctl loads nothing of a file with such a line."
@@ -253,10 +255,11 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		return
 	}
 	if slices.Contains(parts, kind) || kind == HostnameIf {
+		unread := "\\$`"
 		if kind == HostnameIf {
-			sub.path = s.resolved(target.text)
+			sub.path, unread = s.resolved(target.text), "\\`" // a variable stands for what an option takes
 		}
-		if from < to && !strings.ContainsAny(s.src[from:to], "\\$`") {
+		if from < to && !strings.ContainsAny(s.src[from:to], unread) {
 			s.whole(sub, kind, target.text, from, to, words[0].line)
 		}
 		return

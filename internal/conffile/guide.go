@@ -28,10 +28,7 @@ func (s *scanner) guide() {
 			return true // a part about another system
 		}
 		inner := *s
-		inner.path = b.file
-		if b.kind == Jail || b.kind == HostnameIf {
-			inner.rejected = rejected // what they take for wrong is no placeholder
-		}
+		inner.path, inner.outer = b.file, true
 		inner.entry = func(e Entry) bool {
 			if b.loose {
 				e.Block = b.line

@@ -41,7 +41,7 @@ var (
 	ifconfigSpelt = []string{"netmask", "prefixlen", "broadcast", "alias", "laggproto", "laggport", "lagghash", "vlandev",
 		"media", "mediaopt", "rxcsum", "txcsum", "vlanhwtag", "vlanhwfilter", "vlanhwtso", "polling", "description",
 		"accept_rtadv", "trunkproto", "trunkport", "parent", "vnetid", "autoconf", "wpakey", "rdomain", "pppoedev",
-		"authproto", "authname", "authkey", "SYNCDHCP"}
+		"authproto", "authname", "authkey", "SYNCDHCP", "carpdev", "advskew", "advbase", "syncdev", "wgendpoint"}
 	ifconfigNear = []string{"wepkey", "parents", "vlandevs"}
 )
 
@@ -103,6 +103,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			if lower := strings.ToLower(w.text); meant == "" && lower != w.text && isOption(lower) {
 				meant = lower
 			}
+			if bare == "net" && i+1 < len(words) && words[i+1].text == "mask" {
+				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig writes netmask as one word")
+			}
 			if meant != "" && s.system != Linux && !w.quoted {
 				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")
 			}
@@ -145,6 +148,10 @@ func (s *scanner) hostnameIf() {
 	})
 }
 
+// behindMask are options that are written behind address and mask, where NONE has to stand between.
+var behindMask = []string{"vhid", "carpdev", "pass", "advskew", "advbase", "vlan", "vlandev", "vnetid", "parent", "mtu", "media",
+	"description", "descr", "group", "up", "rdomain", "pppoedev", "trunkproto", "trunkport", "tunnel", "lladdr", "alias"}
+
 // broadcastWord rejects a number behind address and mask, where netstart expects a broadcast address or NONE.
 func (s *scanner) broadcastWord(words []word) {
 	if len(words) > 2 && words[0].text == "inet" && words[1].text == "alias" {
@@ -159,6 +166,12 @@ func (s *scanner) broadcastWord(words []word) {
 		s.rejected(Reject{Line: w.line, Span: w.span,
 			Reason:  w.text + " is not the broadcast address of this network: " + last + ", or NONE",
 			Because: "netstart passes it to ifconfig as the broadcast address, which other hosts of the network do not take for one."})
+		return
+	}
+	if slices.Contains(behindMask, w.text) {
+		s.rejected(Reject{Line: w.line, Span: w.span,
+			Reason:  w.text + " stands where the broadcast address is expected: write NONE before it",
+			Because: "netstart passes the word behind the mask to ifconfig as the broadcast address, and ifconfig refuses the line."})
 		return
 	}
 	if !isDigits(w.text) {

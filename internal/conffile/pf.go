@@ -121,6 +121,8 @@ func (p *pfLexer) flush() {
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
 		p.s.pfLog(p.words)
+		p.s.pfConsistent(p.words)
+		p.s.pfMisspelt(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 			p.reach.statement(p.s, p.words)
@@ -314,12 +316,15 @@ var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "
 	"dummynet", "ether", "state",
 	"source"}
 
+// letters are those of ASCII.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // pfUnknown rejects a statement that begins with a word which begins none. What a
 // template or a macro hides is left alone.
 func (s *scanner) pfUnknown(words []word) bool {
 	first := words[0]
 	plain := !first.quoted && !first.expands && len(first.text) > 1 &&
-		strings.Trim(first.text, "abcdefghijklmnopqrstuvwxyz-") == ""
+		strings.Trim(first.text[1:], "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(first.text[:1], letters) == ""
 	limiter := first.text != "state" && first.text != "source" || len(words) > 1 && words[1].text == "limiter"
 	if !plain || len(words) > 1 && words[1].text == "=" || slices.Contains(pfStatements, first.text) && limiter {
 		return false

@@ -11,6 +11,7 @@ import (
 type pfQueues struct {
 	queues    []pfQueue
 	chosen    []word // names of rules
+	later     []word // those that no line above defines
 	elsewhere bool
 }
 
@@ -18,6 +19,17 @@ type pfQueue struct {
 	name, parent   word
 	root, standard bool // on an interface; default
 	bandwidth      bool
+	rate, most     float64 // of bandwidth and max, in bits per second; 0 for none
+}
+
+// pfRate reads a bandwidth in bits per second, 0 for none.
+func pfRate(text string) float64 {
+	number := strings.TrimRight(text, "KMG")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0
+	}
+	return n * map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[text[len(number):]]
 }
 
 func (q *pfQueues) statement(words []word) {
@@ -36,6 +48,13 @@ func (q *pfQueues) statement(words []word) {
 				queue.standard = true
 			case "bandwidth":
 				queue.bandwidth = true
+				if i+3 < len(words) {
+					queue.rate = pfRate(words[i+3].text)
+				}
+			case "max":
+				if i+3 < len(words) {
+					queue.most = pfRate(words[i+3].text)
+				}
 			case "parent":
 				if i+3 < len(words) {
 					queue.parent = words[i+3]
@@ -63,6 +82,12 @@ func (q *pfQueues) choose(words []word) {
 			names = words[i+2:]
 			if end := slices.IndexFunc(names, func(w word) bool { return w.text == ")" }); end >= 0 {
 				names = names[:end]
+			}
+		}
+		for _, name := range names {
+			later := !slices.ContainsFunc(q.queues, func(queue pfQueue) bool { return queue.name.text == name.text })
+			if later && !name.expands {
+				q.later = append(q.later, name)
 			}
 		}
 		q.chosen = append(q.chosen, names...)
@@ -94,6 +119,12 @@ func (q *pfQueues) conclude(s *scanner) {
 			s.reject(p.line, p.span, "no queue is called "+p.text+", so that this one hangs on nothing and is not loaded")
 		}
 	}
+	q.slowDefault(s)
+	for _, w := range q.later {
+		if known[w.text] {
+			s.reject(w.line, w.span, "the queue "+w.text+" is defined below only: pfctl takes what the lines above define")
+		}
+	}
 	for _, w := range q.chosen {
 		switch {
 		case w.expands:
@@ -102,6 +133,29 @@ func (q *pfQueues) conclude(s *scanner) {
 		case parents[w.text]:
 			s.reject(w.line, w.span, "the queue "+w.text+" has queues below it: rules can choose those alone (\"packets must be "+
 				"assigned to leaf queues only\")")
+		}
+	}
+}
+
+// slowDefault emits pf:rule/default-queue at a default queue that is held far below another one of its tree which no rule
+// chooses: what no rule assigns is as slow. The value is the name of that other one.
+func (q *pfQueues) slowDefault(s *scanner) {
+	chosen := map[string]bool{}
+	for _, w := range q.chosen {
+		if chosen[w.text] = true; w.expands {
+			return
+		}
+	}
+	for _, slow := range q.queues {
+		if !slow.standard || slow.most == 0 {
+			continue
+		}
+		for _, other := range q.queues {
+			if other.parent.text == slow.parent.text && other.parent.text != "" && !other.standard && !chosen[other.name.text] &&
+				other.rate >= 4*slow.most {
+				s.pfName("pf:rule/default-queue", slow.name, other.name.text)
+				break
+			}
 		}
 	}
 }

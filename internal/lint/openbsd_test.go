@@ -35,6 +35,16 @@ func TestOpenBSD(t *testing.T) {
 		{"a file below its name", "g.txt", "OpenBSD:\n\n/etc/hostname.pppoe0\n\ninet 0.0.0.0 255.255.255.255 NONE pppoedev em1 up\ndest 0.0.0.1\n" +
 			"!/sbin/route add default -ifp pppoe0 0.0.0.\n", []string{"is no address"}},
 		{"a route", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet 198.51.100/24 192.0.2.1\n!route add default -ifp egress 192.0.2.1\n", nil},
+		{"a word for the broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0 adskew 100\n",
+			[]string{"vhid stands where the broadcast address", "did you mean advskew"}},
+		{"a broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 NONE vhid 1 carpdev em0 advskew 100\ninet alias 192.0.2.3 0xffffffff\n", nil},
+		{"files that a script of a guide writes", "g.md", "# OpenBSD\n```sh\n# cat > /etc/hostname.carp0 <<'EOF'\n" +
+			"inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0\nEOF\n# ifconfig em0 $ADDRESS net mask 255.255.255.0\n```\n", []string{"vhid stands where"}},
+		{"a script with variables", "x.sh", "#!/bin/sh\necho \"inet $A 255.255.255.0 $B vhid 1 carpdev em0 adskew 1\" > /etc/hostname.carp0\nifconfig em0 $A net mask 255.255.255.0\n",
+			[]string{"did you mean advskew", "netmask as one word"}},
+		{"the last rule decides", "pf.conf", "# OpenBSD\npass in proto tcp to port 22\nblock in all\n", []string{"this rule never decides: line 3"}},
+		{"a slow default", "pf.conf", "queue a on em0 bandwidth 90M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 89M\npass out\nmatch out set queue b\n",
+			[]string{"all that no rule assigns goes through b"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
 			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},
 		{"a file that grows", "x.sh", "#!/bin/ksh\necho '# own' > /etc/sysctl.conf\necho kern.maxfiles=20000 > /etc/sysctl.conf\n" +

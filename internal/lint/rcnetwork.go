@@ -216,6 +216,14 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), quick"},
 			message: fmt.Sprintf("no connection comes as far as this rule: line %s, with quick, decides about all of them", e.Value),
 			because: "pf takes the first rule with quick that fits; move this one above it."}
+	case "pf:rule/overruled":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
+			message: fmt.Sprintf("this rule never decides: line %s fits all that it is about and comes later", e.Value),
+			because: "Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."}
+	case "pf:rule/default-queue":
+		return &finding{code: "harmful", severity: Warning, sources: []string{"pf.conf(5), QUEUEING"},
+			message: fmt.Sprintf("all that no rule assigns goes through %s, and no rule chooses %s, which is much faster", e.Key, e.Value),
+			because: "default stands behind the queue of what no rule assigns; give it to the other one, or assign the traffic that is to be fast."}
 	case "pf:rule/again":
 		return &finding{code: "duplicate", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
 			message: fmt.Sprintf("line %s defines the macro %s otherwise before anything uses it", e.Value, e.Key),

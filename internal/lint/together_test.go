@@ -137,7 +137,7 @@ func TestTogether(t *testing.T) {
 		{"commands of a guide by sudo", []string{"guide.md", "## On FreeBSD\n```\n# queues\nsudo sysctl net.isr.maxthreads=4\n```\n"}, "net.isr.maxthreads is read at boot only"},
 		{"pf.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\next_if = \"em0\"\npass out on \\$ext_if\nscrub in on \\$ext_if\nEOF\n"}, "out of order"},
 		{"pf.conf with what a script puts in", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nPF=\"$ROOT/etc/pf.conf\"\ncat > \"$PF\" <<EOF\nif = \"$IF\"\n$RULES\nset limit states 2000\nEOF\n"}, "below the default"},
-		{"pf.conf of a variable", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > $PF_CONF <<EOF\npass in on $IF port $PORT\nset limit states 2000\nEOF\n"}, "below the default"},
+		{"pf.conf of a variable", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > $PF_CONF <<EOF\npass in on $IF proto tcp to port $PORT\nset limit states 2000\nEOF\n"}, "below the default"},
 		{"pf.conf that a script completes", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\nscrub in on $ext_if\npass out on $ext_if\nEOF\ncat >> /etc/pf.conf <<'EOF'\npass in\nnat on em0 -> (em0)\nEOF\n"}, ""},
 		{"a lagg that nothing makes", []string{rc, "hostname=a\nifconfig_em0=up\nifconfig_lagg0=\"laggproto lacp laggport em0 up\"\n"}, "nothing makes lagg0"},
 		{"a part of rc.conf with a lagg", []string{rc, "ifconfig_em0=up\nifconfig_lagg0=\"laggproto lacp laggport em0 up\"\n"}, ""},
