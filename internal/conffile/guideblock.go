@@ -99,6 +99,7 @@ type guideText struct {
 	head   string   // of the table
 	end    string   // of the block that is open
 	plain  bool     // it is a block of assignments without a mark
+	output bool     // a command above may have printed the line
 	runOn  bool     // whose last line goes on in the next one
 	before string   // the line above
 	from   int
@@ -164,11 +165,16 @@ func (g *guideText) assigns(text string) bool {
 	if len(g.above) > 0 && namedFile.MatchString(g.above[len(g.above)-1]) {
 		name = namedFile.FindString(g.above[len(g.above)-1])
 	}
-	printed := !g.plain && len(g.above) > 0 && prompt.MatchString(g.above[len(g.above)-1]) // by the command above
-	fits := plainAssignment.MatchString(text) || pfLine.MatchString(text) && !printed ||
+	fits := plainAssignment.MatchString(text) || pfLine.MatchString(text) ||
 		isHostnameIf(base(name)) && hostnameLine.MatchString(text)
+	fits = fits && (g.plain || !g.output)
 	g.runOn = fits && strings.HasSuffix(text, `\`)
 	return fits
+}
+
+// prints reports a command behind a prompt, which may print what comes next.
+func prints(text string) bool {
+	return (prompt.MatchString(text) || sessionCommand.MatchString(text)) && !editorLine.MatchString(text)
 }
 
 func (g *guideText) step(line, start, end int) bool {
@@ -192,8 +198,10 @@ func (g *guideText) step(line, start, end int) bool {
 		}
 	}
 	if g.plain || text == "" {
+		g.output = false
 		return true
 	}
+	g.output = g.output || prints(text)
 	if at, mark := opened(raw, g.before); mark != "" {
 		if before := strings.TrimSpace(raw[:at]); before != "" {
 			g.tells(before)

@@ -23,6 +23,7 @@ func TestOpenBSD(t *testing.T) {
 		{"rules of either", "g.md", "PF came from OpenBSD to FreeBSD:\n```\nscrub in all\nnat on em0 -> (em0)\n```\n", nil},
 		{"rules in prose", "g.txt", "On my OpenBSD box this\n\naltq on em0 priq bandwidth 2Mb queue { a }\nqueue a priority 7 qlimit 20\n\nworks:\n\n" +
 			"$ pfctl -sq\nqueue a priority 7 qlimit 20\n", []string{"has no altq"}},
+		{"what sysctl prints", "g.txt", "My OpenBSD host:\n\n$ sysctl kern.maxfiles kern.nfiles\nkern.maxfiles=300\nkern.nfiles=61\n", nil},
 		{"a session", "g.md", "# OpenBSD\n```\n# echo net.inet.tcp.sendspace=9000 >> /etc/sysctl.conf\nfw$ doas tee -a /etc/sysctl.conf <<EOF\n" +
 			"net.inet.tcp.recvspace=9000\nEOF\n# sysctl kern.bufcachepercent\nkern.bufcachepercent=90\n```\n",
 			[]string{"sendspace does not exist", "recvspace does not exist"}},
