@@ -3,6 +3,7 @@ package conffile
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -44,6 +45,18 @@ var (
 		"authproto", "authname", "authkey", "SYNCDHCP", "carpdev", "advskew", "advbase", "syncdev", "wgendpoint"}
 	ifconfigNear = []string{"wepkey", "parents", "vlandevs"}
 )
+
+// ifconfigMost are the largest numbers that options take (carp(4), vlan(4)).
+var ifconfigMost = map[string]int{"vhid": 255, "advskew": 254, "advbase": 254, "vlan": 4094, "vnetid": 4094}
+
+// outOfRange rejects the number of an option that is too large. Other interfaces than VLANs have larger vnetids.
+func (s *scanner) outOfRange(option, value word, iface string, most int) {
+	n, err := strconv.Atoi(value.text)
+	if err != nil || n <= most || value.quoted || option.text == "vnetid" && !strings.Contains(iface, "vlan") {
+		return
+	}
+	s.reject(value.line, value.span, option.text+" is at most "+strconv.Itoa(most))
+}
 
 // isOption reports a word that ifconfig takes as it stands; it knows none in capitals.
 func isOption(w string) bool {
@@ -88,6 +101,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 		case ifconfigValues[w.text] && i+1 < len(words):
 			i++
 			v := words[i]
+			if w.text == "trunkproto" && strings.HasPrefix(base.Iface, "aggr") {
+				continue // which has one protocol, and takes its name
+			}
 			e.Name, e.Value, e.ValueSpan = prefix+w.text, v.text, v.span
 			if v.expands {
 				e.Flags |= Expands
@@ -102,6 +118,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			}
 			if lower := strings.ToLower(w.text); meant == "" && lower != w.text && isOption(lower) {
 				meant = lower
+			}
+			if most := ifconfigMost[w.text]; most > 0 && i+1 < len(words) && s.system != Linux {
+				s.outOfRange(w, words[i+1], base.Iface, most)
 			}
 			if bare == "net" && i+1 < len(words) && words[i+1].text == "mask" {
 				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig writes netmask as one word")

@@ -19,7 +19,9 @@ type pfQueue struct {
 	name, parent   word
 	root, standard bool // on an interface; default
 	bandwidth      bool
+	capped         bool    // has a max
 	rate, most     float64 // of bandwidth and max, in bits per second; 0 for none
+	least          float64 // of min
 }
 
 // pfRate reads a bandwidth in bits per second, 0 for none.
@@ -51,9 +53,14 @@ func (q *pfQueues) statement(words []word) {
 				if i+3 < len(words) {
 					queue.rate = pfRate(words[i+3].text)
 				}
-			case "max":
-				if i+3 < len(words) {
-					queue.most = pfRate(words[i+3].text)
+			case "max", "min":
+				if i+3 == len(words) {
+					break
+				}
+				if rate := pfRate(words[i+3].text); w.text == "max" {
+					queue.most, queue.capped = rate, true
+				} else {
+					queue.least = rate
 				}
 			case "parent":
 				if i+3 < len(words) {
@@ -120,6 +127,8 @@ func (q *pfQueues) conclude(s *scanner) {
 		}
 	}
 	q.slowDefault(s)
+	q.uncapped(s)
+	q.overcommitted(s)
 	for _, w := range q.later {
 		if known[w.text] {
 			s.reject(w.line, w.span, "the queue "+w.text+" is defined below only: pfctl takes what the lines above define")
@@ -156,6 +165,46 @@ func (q *pfQueues) slowDefault(s *scanner) {
 				s.pfName("pf:rule/default-queue", slow.name, other.name.text)
 				break
 			}
+		}
+	}
+}
+
+// uncapped emits pf:rule/uncapped at the queue of an interface that shapes nothing: bandwidth is what a queue gets of a link
+// that is full, and only max holds it back.
+func (q *pfQueues) uncapped(s *scanner) {
+	capped := map[string]bool{} // of the queues with others below them: all of those have a max
+	parents := map[string]bool{}
+	for _, queue := range q.queues {
+		if p := queue.parent.text; p != "" {
+			capped[p] = queue.capped && (capped[p] || !parents[p])
+			parents[p] = true
+		}
+	}
+	for _, queue := range q.queues {
+		if queue.root && queue.bandwidth && !queue.capped && !capped[queue.name.text] && !slices.Contains(linkRates, queue.rate) {
+			s.pfName("pf:rule/uncapped", queue.name, queue.name.text)
+		}
+	}
+}
+
+// linkRates are those of interfaces, in bits per second, and 0 for one that is not known: such a queue is as fast as its
+// interface.
+var linkRates = []float64{0, 10e6, 100e6, 1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9}
+
+// overcommitted emits pf:rule/guarantees at a queue that guarantees the queues below it more than it has itself; the value
+// is the sum in Mbit/s.
+func (q *pfQueues) overcommitted(s *scanner) {
+	sums := map[string]float64{}
+	for _, queue := range q.queues {
+		sums[queue.parent.text] += queue.least
+	}
+	for _, queue := range q.queues {
+		own := queue.most
+		if own == 0 {
+			own = queue.rate
+		}
+		if sum := sums[queue.name.text]; own > 0 && sum > own*1.001 {
+			s.pfName("pf:rule/guarantees", queue.name, strconv.FormatFloat(sum/1e6, 'g', 4, 64))
 		}
 	}
 }

@@ -54,12 +54,12 @@ func TestPFGrammar(t *testing.T) {
 		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
 		{"queue web parent main bandwidth 5M", "1:7 pf:queue=web\n1:23 pf:queue/bandwidth=5M\n", "1:7 pf:queue=web\nrefused 1:11 \"parent\"\n"},
-		{"queue main on em0 bandwidth 9M\nqueue web parent main bandwidth 5M default\nqueue b parent mian bandwidth 1M\nmatch set queue (web, b)\nmatch set queue main\nmatch set queue c",
-			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n2:23 pf:queue/bandwidth=5M\n3:7 pf:queue=b\n3:21 pf:queue/bandwidth=1M\n" +
+		{"queue main on em0 bandwidth 10M\nqueue web parent main bandwidth 5M default\nqueue b parent mian bandwidth 1M\nmatch set queue (web, b)\nmatch set queue main\nmatch set queue c",
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=web\n2:23 pf:queue/bandwidth=5M\n3:7 pf:queue=b\n3:21 pf:queue/bandwidth=1M\n" +
 				"4:11 pf:rule/queue=any\n5:11 pf:rule/queue=any\n6:11 pf:rule/queue=any\nrefused 3:16 \"mian\"\nrefused 5:17 \"main\"\nrefused 6:17 \"c\"\n",
-			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n3:7 pf:queue=b\nrefused 2:11 \"parent\"\nrefused 3:9 \"parent\"\n" +
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=web\n3:7 pf:queue=b\nrefused 2:11 \"parent\"\nrefused 3:9 \"parent\"\n" +
 				"refused 4:11 \"queue\"\nrefused 5:11 \"queue\"\nrefused 6:11 \"queue\"\n"},
-		{"queue main on em0 bandwidth 9M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n"},
+		{"queue main on em0 bandwidth 10M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n"},
 		{"block log (all, to pflog1)\nblock log (al)", "refused 2:12 \"al\"\n", "refused 2:12 \"al\"\n"},
 		{"pass log (user, group)", "refused 1:17 \"group\"\n", ""},
 		{"pass proto tcp to 192.0.2.300 port 99999\npass to 192.0.2.1/33", "refused 1:19 \"192.0.2.300\"\nrefused 1:36 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n",
@@ -145,11 +145,15 @@ func TestPFReach(t *testing.T) {
 		{"pass in inet proto tcp\nblock in inet6\npass in $quick proto tcp\nblock out\nblock in on em0", ""},
 		{"pass in proto tcp tag a\nblock in\npass tagged a", ""},
 		{"pass in quick on any all allow-opts\nmatch in all scrub (no-df)", "2:21 pf:scrub/no-df=yes\n2:1 pf:rule/unreached=1\n"},
-		{"queue a on em0 bandwidth 9M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 8M\nmatch set queue b",
-			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=1M\n2:31 pf:queue/max=1M\n" +
+		{"queue a on em0 bandwidth 10M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 8M\nmatch set queue b",
+			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=1M\n2:31 pf:queue/max=1M\n" +
 				"3:7 pf:queue=c\n3:18 pf:queue/bandwidth=8M\n4:11 pf:rule/queue=any\n2:7 pf:rule/default-queue=c\n"},
-		{"match set queue a\nqueue a on em0 bandwidth 9M default",
-			"1:11 pf:rule/queue=any\n2:7 pf:queue=a [em0]\n2:16 pf:queue/bandwidth=9M [em0]\nrefused 1:17 \"a\"\n"},
+		{"queue a on em0 bandwidth 9M default", "1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=9M [em0]\n1:7 pf:rule/uncapped=a\n"},
+		{"queue a on em0 bandwidth 9M\nqueue b parent a bandwidth 9M max 9M min 6M default\nqueue c parent a bandwidth 1M max 9M min 6M",
+			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=9M\n2:31 pf:queue/max=9M\n2:38 pf:queue/min=6M\n" +
+				"3:7 pf:queue=c\n3:18 pf:queue/bandwidth=1M\n3:31 pf:queue/max=9M\n3:38 pf:queue/min=6M\n1:7 pf:rule/guarantees=12\n"},
+		{"match set queue a\nqueue a on em0 bandwidth 10M default",
+			"1:11 pf:rule/queue=any\n2:7 pf:queue=a [em0]\n2:16 pf:queue/bandwidth=10M [em0]\nrefused 1:17 \"a\"\n"},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.rules, got, tt.want)

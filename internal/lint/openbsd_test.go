@@ -23,7 +23,7 @@ func TestOpenBSD(t *testing.T) {
 		{"rules of either", "g.md", "PF came from OpenBSD to FreeBSD:\n```\nscrub in all\nnat on em0 -> (em0)\n```\n", nil},
 		{"rules in prose", "g.txt", "On my OpenBSD box this\n\naltq on em0 priq bandwidth 2Mb queue { a }\nqueue a priority 7 qlimit 20\n\nworks:\n\n" +
 			"$ pfctl -sq\nqueue a priority 7 qlimit 20\n", []string{"has no altq"}},
-		{"what sysctl prints", "g.txt", "My OpenBSD host:\n\n$ sysctl kern.maxfiles kern.nfiles\nkern.maxfiles=300\nkern.nfiles=61\n", nil},
+		{"what sysctl prints", "g.txt", "My OpenBSD host\ntakes no more\nclients after a day:\n\n$ sysctl kern.maxfiles kern.nfiles\nkern.maxfiles=300\nkern.nfiles=61\n", nil},
 		{"a session", "g.md", "# OpenBSD\n```\n# echo net.inet.tcp.sendspace=9000 >> /etc/sysctl.conf\nfw$ doas tee -a /etc/sysctl.conf <<EOF\n" +
 			"net.inet.tcp.recvspace=9000\nEOF\n# sysctl kern.bufcachepercent\nkern.bufcachepercent=90\n```\n",
 			[]string{"sendspace does not exist", "recvspace does not exist"}},
@@ -44,7 +44,18 @@ func TestOpenBSD(t *testing.T) {
 		{"a script with variables", "x.sh", "#!/bin/sh\necho \"inet $A 255.255.255.0 $B vhid 1 carpdev em0 adskew 1\" > /etc/hostname.carp0\nifconfig em0 $A net mask 255.255.255.0\n",
 			[]string{"did you mean advskew", "netmask as one word"}},
 		{"the last rule decides", "pf.conf", "# OpenBSD\npass in proto tcp to port 22\nblock in all\n", []string{"this rule never decides: line 3"}},
-		{"a slow default", "pf.conf", "queue a on em0 bandwidth 90M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 89M\npass out\nmatch out set queue b\n",
+		{"queues that hold nothing back", "pf.conf", "# OpenBSD\nqueue a on em0 bandwidth 90M\nqueue b parent a bandwidth 50M min 95M default\n",
+			[]string{"are guaranteed 95 Mbit/s together", "the queue a has no max"}},
+		{"few states", "pf.conf", "# OpenBSD\nset timeout { udp.multiple 5, adaptive.start 10, adaptive.end 2000 }\nmatch in scrub (max-mss 500)\n",
+			[]string{"udp.multiple = 5 is harmful", "adaptive.end = 2000 is below", "max-mss = 500 is harmful"}},
+		{"few ports", "sysctl.conf", "kern.somaxconn=512\nnet.inet.ip.portfirst=20000\nnet.inet.ip.portlast=20100\nhw.perfpolicy=low\n",
+			[]string{"leaves 101 ports", "hw.perfpolicy = low is out of range"}},
+		{"a bridge that is down", "hostname.bridge0", "add em0\nadd em1\n", []string{"never says up"}},
+		{"a bridge", "hostname.veb0", "add em0\nadd vport0\nup\n", nil},
+		{"an aggregation", "hostname.aggr0", "trunkproto lacp trunkport em0 trunkport em1\nup\n", nil},
+		{"numbers of options", "hostname.carp1", "inet 192.0.2.1 255.255.255.0 NONE vhid 256 carpdev em0 advskew 100\n", []string{"vhid is at most 255"}},
+		{"a large network of another kind", "hostname.vxlan1", "vnetid 70000\nparent em0\nup\n", nil},
+		{"a slow default", "pf.conf", "queue a on em0 bandwidth 90M max 90M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 89M\npass out\nmatch out set queue b\n",
 			[]string{"all that no rule assigns goes through b"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
 			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},

@@ -220,6 +220,15 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
 			message: fmt.Sprintf("this rule never decides: line %s fits all that it is about and comes later", e.Value),
 			because: "Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."}
+	case "pf:rule/uncapped":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: max"},
+			message: fmt.Sprintf("the queue %s has no max, so that it holds nothing back", e.Key),
+			because: "bandwidth is the share of a queue when the interface itself is full. Where the link behind the interface is slower, " +
+				"packets wait there instead of in these queues: write max with a little less than that link's rate."}
+	case "pf:rule/guarantees":
+		return &finding{code: "conflict", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: min"},
+			message: fmt.Sprintf("the queues below %s are guaranteed %s Mbit/s together, more than it has", e.Key, e.Value),
+			because: "min is what a queue gets whatever the others send; more than there is cannot be kept."}
 	case "pf:rule/default-queue":
 		return &finding{code: "harmful", severity: Warning, sources: []string{"pf.conf(5), QUEUEING"},
 			message: fmt.Sprintf("all that no rule assigns goes through %s, and no rule chooses %s, which is much faster", e.Key, e.Value),
