@@ -334,8 +334,8 @@ func (s *scanner) pfUnknown(words []word) bool {
 	return true
 }
 
-// pfQueueWord rejects a queue in the words of the other system: behind set in
-// OpenBSD, without it in FreeBSD (filter_set of parse.y).
+// pfQueueWord rejects a queue behind set in FreeBSD, whose filter_set has none;
+// OpenBSD takes both ways to write it (filter_opt and filter_set of parse.y).
 func (s *scanner) pfQueueWord(words []word) bool {
 	set := false
 	for i, w := range words {
@@ -346,10 +346,6 @@ func (s *scanner) pfQueueWord(words []word) bool {
 		case "set":
 			set = true
 		case "queue":
-			if s.system == OpenBSD && !set {
-				s.reject(w.line, w.span, "OpenBSD chooses a queue by set queue NAME")
-				return true
-			}
 			if s.system == FreeBSD && set {
 				s.reject(w.line, w.span, "FreeBSD chooses a queue by queue NAME, without set")
 				return true

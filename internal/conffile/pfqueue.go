@@ -74,14 +74,10 @@ func (q *pfQueues) statement(words []word) {
 	}
 }
 
-// choose keeps the queues behind set queue.
+// choose keeps the queues that a rule names, with set or without.
 func (q *pfQueues) choose(words []word) {
-	set := slices.IndexFunc(words, func(w word) bool { return w.text == "set" && !w.quoted })
-	if set < 0 {
-		return
-	}
-	for i := set; i+1 < len(words); i++ {
-		if words[i].text != "queue" || words[i].quoted {
+	for i := 1; i+1 < len(words); i++ {
+		if words[i].text != "queue" || words[i].quoted || slices.Contains([]string{"label", "tag", "tagged"}, words[i-1].text) {
 			continue
 		}
 		names := words[i+1 : i+2]
