@@ -18,6 +18,7 @@ func (s *scanner) pf() {
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
 	p.queues.conclude(s)
+	p.overload.conclude(s)
 	p.skipped.conclude(s)
 }
 
@@ -36,6 +37,7 @@ type pfLexer struct {
 	skipped    pfSkipped
 	order      pfOrder
 	reach      pfReach
+	overload   pfOverload
 }
 
 func (p *pfLexer) step() {
@@ -126,6 +128,7 @@ func (p *pfLexer) flush() {
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 			p.reach.statement(p.s, p.words)
+			p.overload.statement(p.words)
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)

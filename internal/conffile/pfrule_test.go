@@ -140,6 +140,12 @@ func TestPFConsistent(t *testing.T) {
 func TestPFReach(t *testing.T) {
 	for _, tt := range []struct{ rules, want string }{
 		{"pass in proto tcp to port 22\nblock in log all", "1:1 pf:rule/overruled=2\n"},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a> flush)", "1:1 pf:rule/overload=2\n"},
+		{"o = \"(max 9, overload <a> flush)\"\nblock from <a>\npass in proto tcp to port 22 keep state $o", "2:1 pf:rule/overload=3\n"},
+		{"block in quick from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a>)", ""},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a>)\nblock in from <a>", ""},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <b>)", ""},
+		{"block in on em0 from <a>\npass in on em1 proto tcp to port 22 keep state (max 9, overload <a>)", ""},
 		{"pass in on em0\nblock all\npass out", "1:1 pf:rule/overruled=2\n"},
 		{"block in proto tcp to port 22\nblock all\npass in quick proto tcp to port 22\nblock in on em0 all", ""},
 		{"pass in inet proto tcp\nblock in inet6\npass in $quick proto tcp\nblock out\nblock in on em0", ""},

@@ -220,6 +220,10 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
 			message: fmt.Sprintf("this rule never decides: line %s fits all that it is about and comes later", e.Value),
 			because: "Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."}
+	case "pf:rule/overload":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
+			message: fmt.Sprintf("this block does not stop what line %s passes, which is the rule that fills the table", e.Value),
+			because: "Without quick the last rule that fits a packet decides, so that the sources in the table connect again. Write block in quick."}
 	case "pf:rule/uncapped":
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: max"},
 			message: fmt.Sprintf("the queue %s has no max, so that it holds nothing back", e.Key),
