@@ -15,14 +15,23 @@ var (
 		`(?:nat-|rdr-|binat-|scrub-)?anchor[ \t]+"|table[ \t]+<[A-Za-z0-9_.-]+>|antispoof[ \t]|` +
 		`(?:pass|block|match)(?:[ \t]+(?:in|out|all|log|quick|drop|return[a-z-]*|inet6?)(?:[ \t]+\([^)]*\))?)*` +
 		`(?:[ \t]+(?:on|proto|from)[ \t]+[^ \t.]+|[ \t]+(?:in|out|log|quick|drop|return|inet)[ \t]+all|[ \t]+(?:scrub|flags)\b))`)
-	pfMacro = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*(?:"[^"]*"|\{[^}]*\}|[^ \t"]+)[ \t]*(?:#.*)?$`)
+	pfMacro     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*(?:"[^"]*"|\{[^}]*\}|[^ \t"]+)[ \t]*(?:#.*)?$`)
+	pfMacroOpen = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*"[^"]*$`) // which ends in a later line
 )
 
 // pfText reports a text of statements of pf.conf and nothing else.
 func pfText(text string) bool {
-	found, goesOn := false, false
+	found, goesOn, quoted := false, false, false
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
+		if quoted {
+			quoted = strings.Count(line, `"`) != 1
+			continue
+		}
+		if pfMacroOpen.MatchString(line) {
+			quoted = true
+			continue
+		}
 		continued := goesOn
 		goesOn = strings.HasSuffix(line, `\`) || goesOn && (line == "" || line[0] == '#')
 		switch {

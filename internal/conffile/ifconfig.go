@@ -159,12 +159,38 @@ func (s *scanner) hostnameIf() {
 			s.script(from+1, to, line)
 		default:
 			s.shell(from, to, line, func(c *command) {
+				s.plainCommand(c.words)
 				s.broadcastWord(c.words)
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
 		}
 		return true
 	})
+}
+
+// Commands that are taken for words of ifconfig where they stand in hostname.if as such, first words of a line that a
+// command may be joined to, and words before a text that may begin with the sign of one.
+var (
+	commandWords = []string{"route", "ifconfig", "sysctl", "sh", "echo", "pfctl", "rcctl", "sleep", "dhclient", "brconfig", "arp", "ndp"}
+	joinedTo     = []string{"inet", "inet6", "dest", "dhcp", "up", "autoconf"}
+	takesText    = []string{"nwid", "wpakey", "nwkey", "pass", "authkey", "description", "descr"}
+)
+
+// plainCommand rejects a command without its sign, and one that does not begin its line.
+func (s *scanner) plainCommand(words []word) {
+	because := "netstart runs the lines that begin with ! and passes all the others to ifconfig, which refuses these words."
+	for i, w := range words {
+		switch {
+		case i == 0 && (slices.Contains(commandWords, w.text) || strings.HasPrefix(w.text, "/sbin/")):
+			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
+				Reason: w.text + " is taken for a word of ifconfig: a command is written behind !"})
+			return
+		case i > 0 && strings.HasPrefix(w.text, "!") && slices.Contains(joinedTo, words[0].text) &&
+			!slices.Contains(takesText, words[i-1].text):
+			s.rejected(Reject{Line: w.line, Span: w.span, Because: because, Reason: "a command stands on a line of its own, which begins with !"})
+			return
+		}
+	}
 }
 
 // behindMask are options that are written behind address and mask, where NONE has to stand between.

@@ -38,6 +38,11 @@ func TestOpenBSD(t *testing.T) {
 		{"a route", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet 198.51.100/24 192.0.2.1\n!route add default -ifp egress 192.0.2.1\n", nil},
 		{"a word for the broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0 adskew 100\n",
 			[]string{"vhid stands where the broadcast address", "did you mean advskew"}},
+		{"commands without their sign", "hostname.em0", "inet 192.0.2.2 255.255.255.0 NONE !\nroute add 10/8 192.0.2.1\n!route add 10/8 192.0.2.1\n",
+			[]string{"a command stands on a line of its own", "route is taken for a word of ifconfig"}},
+		{"a password", "hostname.iwm0", "join a wpakey !route\nnwid \"!b\"\ninet autoconf\n", nil},
+		{"a macro of two lines", "g.md", "# OpenBSD\n```sh\nnets = \"{ 10.0.0.0/8,\n  192.0.2.0/24 }\"\nset limit states 100\npass in on em0 from $nets\n```\n",
+			[]string{"is below the default"}},
 		{"a broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 NONE vhid 1 carpdev em0 advskew 100\ninet alias 192.0.2.3 0xffffffff\n", nil},
 		{"files that a script of a guide writes", "g.md", "# OpenBSD\n```sh\n# cat > /etc/hostname.carp0 <<'EOF'\n" +
 			"inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0\nEOF\n# ifconfig em0 $ADDRESS net mask 255.255.255.0\n```\n", []string{"vhid stands where"}},
