@@ -110,6 +110,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			}
 		case ifconfigSkip[w.text]:
 			i++
+			if w.text == "addm" && i < len(words) {
+				s.bridgeable(words[i])
+			}
 			continue
 		default:
 			meant := misspeltOption(bare)
@@ -132,6 +135,21 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 		}
 		s.emit(e)
 	}
+}
+
+// unbridged are drivers of FreeBSD whose interfaces carry no Ethernet frames.
+var unbridged = []string{"gre", "tun", "wg", "ipsec", "lo", "stf", "me", "ppp", "enc", "pflog"}
+
+// bridgeable rejects a member of a bridge that the kernel refuses.
+func (s *scanner) bridgeable(w word) {
+	driver := strings.TrimRight(w.text, "0123456789")
+	if s.system != FreeBSD || w.expands || driver == w.text || !slices.Contains(unbridged, driver) {
+		return
+	}
+	s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
+		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries packets of IP and no Ethernet frames",
+		Because: "The kernel takes Ethernet, VLANs and gif alone (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan carry " +
+			"frames through a tunnel."})
 }
 
 // hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
@@ -171,7 +189,7 @@ func (s *scanner) hostnameIf() {
 // Commands that are taken for words of ifconfig where they stand in hostname.if as such, first words of a line that a
 // command may be joined to, and words before a text that may begin with the sign of one.
 var (
-	commandWords = []string{"route", "ifconfig", "sysctl", "sh", "echo", "pfctl", "rcctl", "sleep", "dhclient", "brconfig", "arp", "ndp"}
+	commandWords = []string{"route", "ifconfig", "sysctl", "pfctl", "rcctl", "sleep", "dhclient", "brconfig"}
 	joinedTo     = []string{"inet", "inet6", "dest", "dhcp", "up", "autoconf"}
 	takesText    = []string{"nwid", "wpakey", "nwkey", "pass", "authkey", "description", "descr"}
 )

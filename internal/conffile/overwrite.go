@@ -14,6 +14,9 @@ type firstWrite struct {
 // overwrites follows which commands write configuration files, and rejects a write that a later one of the same script
 // throws away, since that one begins the file anew.
 func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
+	if name == "sysctl" && slices.ContainsFunc(words, func(w word) bool { return w.text == "--system" || w.text == "-p" }) {
+		clear(s.writes) // the settings count, whatever becomes of the file
+	}
 	targets, anew := []word{c.target}, !c.append
 	switch name {
 	case "echo", "printf":
@@ -36,9 +39,10 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 			delete(s.writes, file)
 		}
 	}
-	empty := name != "cat" && (len(echoed) == 0 || strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#") || echoed[0].text == "")
+	// A whole file that is written twice is one of two hosts, or of two ways to do it.
+	empty := name == "cat" || len(echoed) == 0 || strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#") || echoed[0].text == ""
 	for _, w := range targets {
-		s.wroteAt(w, anew, c.conditional, empty)
+		s.wroteAt(w, anew, c.conditional || s.within, empty)
 	}
 }
 

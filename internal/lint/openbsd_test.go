@@ -41,6 +41,11 @@ func TestOpenBSD(t *testing.T) {
 		{"commands without their sign", "hostname.em0", "inet 192.0.2.2 255.255.255.0 NONE !\nroute add 10/8 192.0.2.1\n!route add 10/8 192.0.2.1\n",
 			[]string{"a command stands on a line of its own", "route is taken for a word of ifconfig"}},
 		{"a password", "hostname.iwm0", "join a wpakey !route\nnwid \"!b\"\ninet autoconf\n", nil},
+		{"files of two hosts", "g.txt", "#!/bin/sh\n# A\ncat <<EOF > /etc/hostname.em0\ninet 192.0.2.2 255.255.255.0\nEOF\n# B\n" +
+			"cat <<EOF > /etc/hostname.em0\ninet 192.0.2.3 255.255.255.0\nEOF\n", nil},
+		{"settings that were OpenBSD's", "g.md", "# OpenBSD\n```\nsysctl net.inet.tcp.sendspace=9000\nsysctl net.inet.tcp.recvspace=9000\n```\n" +
+			"```\necho net.inet.tcp.sendspace=9000 >> /etc/sysctl.conf\necho net.inet.tcp.recvspace=9000 >> /etc/sysctl.conf\n```\n",
+			[]string{"sendspace does not exist", "recvspace does not exist", "sendspace does not exist", "recvspace does not exist"}},
 		{"a macro of two lines", "g.md", "# OpenBSD\n```sh\nnets = \"{ 10.0.0.0/8,\n  192.0.2.0/24 }\"\nset limit states 100\npass in on em0 from $nets\n```\n",
 			[]string{"is below the default"}},
 		{"a broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 NONE vhid 1 carpdev em0 advskew 100\ninet alias 192.0.2.3 0xffffffff\n", nil},
