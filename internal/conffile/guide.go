@@ -313,7 +313,7 @@ func GuideSystem(file, text string) System {
 	system, bsd := all.winner()
 	switch {
 	case system == "" && bsd:
-		return namedSystem(text)
+		return onlyNamed(text)
 	case system != Linux:
 		return system
 	}
@@ -322,22 +322,6 @@ func GuideSystem(file, text string) System {
 
 // formerOpenBSD are settings that FreeBSD has and OpenBSD had.
 var formerOpenBSD = regexp.MustCompile(`\bnet\.inet\.tcp\.(?:send|recv)space\b`)
-
-var (
-	namesFreeBSD = regexp.MustCompile(`(?i)free ?bsd`)
-	namesOpenBSD = regexp.MustCompile(`(?i)openbsd`)
-)
-
-// namedSystem is the BSD that a text speaks of, "" where it speaks of both or of none.
-func namedSystem(text string) System {
-	switch free, open := namesFreeBSD.MatchString(text), namesOpenBSD.MatchString(text); {
-	case free && !open:
-		return FreeBSD
-	case open && !free:
-		return OpenBSD
-	}
-	return ""
-}
 
 // GuidePart is what a guide to several systems says about one of them: the text with the blocks about others blank.
 type GuidePart struct {

@@ -209,7 +209,8 @@ var silent = regexp.MustCompile(`\bsysctl[ \t]+(?:-w[ \t]+)?[a-z][A-Za-z0-9_.]+=
 
 // prints reports a command behind a prompt, which may print what comes next.
 func prints(text string) bool {
-	return (prompt.MatchString(text) || sessionCommand.MatchString(text)) && !editorLine.MatchString(text) && !silent.MatchString(text)
+	command := prompt.MatchString(text) || sessionCommand.MatchString(text)
+	return command && !editorLine.MatchString(text) && !silent.MatchString(text)
 }
 
 func (g *guideText) step(line, start, end int) bool {

@@ -205,7 +205,8 @@ func (s *scanner) plainCommand(words []word) {
 			return
 		case i > 0 && strings.HasPrefix(w.text, "!") && slices.Contains(joinedTo, words[0].text) &&
 			!slices.Contains(takesText, words[i-1].text):
-			s.rejected(Reject{Line: w.line, Span: w.span, Because: because, Reason: "a command stands on a line of its own, which begins with !"})
+			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
+				Reason: "a command stands on a line of its own, which begins with !"})
 			return
 		}
 	}

@@ -40,7 +40,8 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 		}
 	}
 	// A whole file that is written twice is one of two hosts, or of two ways to do it.
-	empty := name == "cat" || len(echoed) == 0 || strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#") || echoed[0].text == ""
+	empty := name == "cat" || len(echoed) == 0 || echoed[0].text == "" ||
+		strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#")
 	for _, w := range targets {
 		s.wroteAt(w, anew, c.conditional || s.within, empty)
 	}

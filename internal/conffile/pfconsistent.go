@@ -16,8 +16,10 @@ type pfSpec struct {
 }
 
 // pfOptions are the words of a rule that are looked up.
-var pfOptions = []string{"port", "user", "group", "icmp-type", "icmp6-type", "keep", "modulate", "synproxy", "return-rst", "allow-opts",
-	"overload", "route-to", "reply-to", "dup-to", "nat-to", "rdr-to", "binat-to", "flags", "divert-to", "divert-reply", "divert-packet", "os"}
+var pfOptions = []string{"port", "user", "group", "icmp-type", "icmp6-type", "keep", "modulate", "synproxy",
+	"return-rst", "allow-opts",
+	"overload", "route-to", "reply-to", "dup-to", "nat-to", "rdr-to", "binat-to", "flags", "divert-to",
+	"divert-reply", "divert-packet", "os"}
 
 // pfTargets are the words behind which port is one of a translation.
 var pfTargets = []string{"nat-to", "rdr-to", "binat-to", "af-to", "divert-to", "divert-packet"}
