@@ -81,7 +81,7 @@ func (s *scanner) command(c *command) {
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
 	s.reload.ran(name, words[1:])
-	s.rewrites(name, c)
+	s.overwrites(c, name, words[1:], echoed)
 	switch {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])

@@ -1,6 +1,8 @@
 package conffile
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -82,12 +84,35 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 	}
 }
 
-// routeCommand reads the metrics of BSD's route(8), written -mtu 1400.
+// routeCommand reads the metrics of BSD's route(8), written -mtu 1400, and rejects words that route takes for none of
+// its addresses and interfaces.
 func (s *scanner) routeCommand(words []word, base Entry) {
+	for i, w := range words {
+		switch {
+		case s.system == Linux || w.quoted || w.expands:
+		case i > 0 && words[i-1].text == "-ifp" && w.text != "egress" && strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") == "":
+			s.reject(w.line, w.span, "no interface is called "+w.text+": its name ends in a number, as in "+w.text+"0")
+		case brokenAddress(w.text):
+			s.reject(w.line, w.span, w.text+" is no address, and route refuses it")
+		}
+	}
 	s.pairs(words, base, func(k string) string {
 		if k == "-mtu" {
 			return "route:mtu"
 		}
 		return ""
+	})
+}
+
+// brokenAddress reports what looks like an IPv4 address or network and is none.
+func brokenAddress(text string) bool {
+	address, _, _ := strings.Cut(text, "/")
+	parts := strings.Split(address, ".")
+	if len(parts) < 2 || strings.Trim(address, "0123456789.") != "" {
+		return false
+	}
+	return len(parts) > 4 || slices.ContainsFunc(parts, func(p string) bool {
+		n, err := strconv.Atoi(p)
+		return err != nil || n > 255
 	})
 }

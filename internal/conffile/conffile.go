@@ -136,7 +136,7 @@ type Reject struct {
 	Because string
 	Idle    bool
 
-	pasted bool // no placeholder of a guide, but a mistake there too
+	certain bool // a mistake of copying, or a statement that is gone: no placeholder in a guide either
 }
 
 // style says how a value is written, for Set.
@@ -270,6 +270,8 @@ type scanner struct {
 	// variables are those of a script that hold a plain text, and echoed what
 	// the command before a pipe prints.
 	variables map[string]string
+	writes    map[string]firstWrite // by path, files of the system that the script writes
+	below     map[string]string     // paths below a directory in another variable
 	echoed    []word
 
 	loop string // the variable of the last loop of a script, and the words that it runs over
@@ -281,13 +283,14 @@ type scanner struct {
 	sections  map[string]string  // by path, of what a script writes
 	groups    []group
 	stray     bool            // lines of sysctl.conf among the commands of a script were told
+	altq      bool            // a statement of altq was refused
 	lets      bool            // a rule of iptables lets errors of ICMP in
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
+	outer     bool            // a guide, whose scripts may write files
 	within    bool            // the argument of sh -c
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
-	wrote     wrote // what the command before wrote to
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

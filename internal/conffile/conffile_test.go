@@ -94,9 +94,7 @@ refused 6:1 "kern.ostype"
 			`1:1 net.inet.ip.forwarding=1
 1:26 net.inet6.ip6.forwarding=1
 4:1 ddb.panic=0
-refused 2:1 "kern.maxproc"
-refused 2:14 "="
-refused 2:16 "4096"
+refused 2:1 "kern.maxproc = 4096"
 `},
 		{"loader.conf", Loader, FreeBSD, "/boot/loader.conf",
 			"# c\nhw.igb.rxd=\"4096\"  # (default " +

@@ -44,6 +44,10 @@ func Detect(file string, data []byte) Guess {
 	if g.Kind == "" {
 		g = fromPath(installPath(text), text)
 	}
+	if g.Kind == Script && strings.HasSuffix(file, ".sh") && marked.MatchString(text) && !strings.HasPrefix(text, "#!") &&
+		GuideSystem(file, text) != "" {
+		g.Kind = "" // notes, in which an editor opens the file whose lines come next
+	}
 	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {
 		if !isGuide(text) || GuideSystem(file, text) == "" {
 			g.Kind = kindOfContent(text)
@@ -65,6 +69,9 @@ func Detect(file string, data []byte) Guess {
 			g.System = system
 		case g.System == Linux && bsd:
 			g.System = ""
+		}
+		if g.System == "" && (g.Kind == PF || g.Kind == Script && bsd) {
+			g.System = onlyNamed(text)
 		}
 		if g.System == "" {
 			g.System = hintSystem(file, bsd)

@@ -109,7 +109,8 @@ var systemWords = []struct {
 	{Script, "ipfw ", FreeBSD}, {Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
 	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
 	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
-	{Script, "#!/bin/ksh", OpenBSD},
+	{Script, "#!/bin/ksh", OpenBSD}, {Script, "/etc/hostname.", OpenBSD}, {Script, " carpdev ", OpenBSD},
+	{Script, "pfctl ", ""}, {Script, "pf.conf", ""}, {Script, "$pf_conf", ""},
 }
 
 // macWords are commands, folders and sysctls of macOS.

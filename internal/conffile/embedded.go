@@ -68,12 +68,16 @@ func (s *scanner) printed(from, to, line int) {
 }
 
 // unescaped is the text as the shell writes it, in which a blank stands for the backslash before a dollar sign, so that
-// every other character has its place; plain is false where the shell puts something in.
+// every other character has its place, and the name of no macro for what the shell puts in; plain is false where that is
+// the output of a command.
 func (h heredoc) unescaped(text string) (written string, plain bool) {
 	if h.literal {
 		return text, true
 	}
 	written = strings.ReplaceAll(text, `\$`, " \x00")
+	written = variable.ReplaceAllStringFunc(written, func(m string) string {
+		return "\x00" + strings.Repeat("0", len(m)-1)
+	})
 	if strings.ContainsAny(written, "$`") {
 		return "", false
 	}
@@ -121,8 +125,10 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 func (s *scanner) standing(into *scanner, text string, kind Kind, file string, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
-	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file]}
+	sub := &scanner{src: text, path: into.path, system: s.system, section: s.sections[file], altq: s.altq,
+		part: kind != Script || !s.outer}
 	defer func() {
+		s.altq = sub.altq
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
 			if s.sections == nil {
 				s.sections = map[string]string{}
@@ -132,7 +138,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}()
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
-		if n, err := strconv.Atoi(e.Value); err == nil && (e.Name == "pf:rule/again" || e.Name == "pf:rule/unreached") {
+		if n, err := strconv.Atoi(e.Value); err == nil && pfLines[e.Name] {
 			e.Value = strconv.Itoa(n + line - 1) // a line of the text
 		}
 		move(&e.KeySpan)
@@ -143,6 +149,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}
 	sub.rejected = func(r Reject) {
 		r.Line += line - 1
+		r.certain = r.certain || kind == HostnameIf || kind == Jail // which take no placeholder for wrong
 		move(&r.Span)
 		if kind == PF && r.Because == "" {
 			r.Because = "pfctl loads nothing of a file with such a line."
@@ -181,18 +188,30 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 	return sub, g.Kind
 }
 
-// resolved puts the variables that hold a plain text into a path.
+// resolved puts the variables that hold a plain text, or the end of a path, into a path.
 func (s *scanner) resolved(path string) string {
-	if !strings.Contains(path, "$") || len(s.variables) == 0 || len(path) > maxPath {
+	if !strings.Contains(path, "$") || len(path) > maxPath {
 		return path
 	}
 	return os.Expand(path, func(name string) string {
 		if value, known := s.variables[name]; known {
 			return value
 		}
+		if value, known := s.below[name]; known {
+			return value
+		}
+		if file, ok := strings.CutSuffix(strings.ToLower(name), "_conf"); ok && fileVariables[file] {
+			return "$" + name + "/" + file + ".conf"
+		}
 		return "$" + name
 	})
 }
+
+// fileVariables are the names of files that variables are called after, as in PF_CONF.
+var fileVariables = map[string]bool{"pf": true, "sysctl": true, "loader": true}
+
+// belowVariable is a path below a directory that only the running script knows.
+var belowVariable = regexp.MustCompile(`^\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})(/(?:etc|boot)/[A-Za-z0-9._/-]+)$`)
 
 // maxVariables bounds the variables of a script that are remembered, and maxPath
 // the length of a path with them.
@@ -210,6 +229,12 @@ func (s *scanner) remember(c *command) {
 		case !ok && (declarations[w.text] || strings.HasPrefix(w.text, "-")):
 		case !ok:
 			return
+		case belowVariable.MatchString(e.Value) && e.Flags&Append == 0 && len(s.below) < maxVariables:
+			if s.below == nil {
+				s.below = map[string]string{}
+			}
+			s.below[e.Key] = strings.Clone(e.Value)
+			delete(s.variables, e.Key)
 		case e.Flags&(Expands|Append) != 0 || c.conditional && !s.firstPath(e) || len(e.Value) > maxPath ||
 			len(s.variables) >= maxVariables:
 			delete(s.variables, e.Key)
@@ -249,10 +274,11 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		return
 	}
 	if slices.Contains(parts, kind) || kind == HostnameIf {
+		unread := "\\$`"
 		if kind == HostnameIf {
-			sub.path = s.resolved(target.text)
+			sub.path, unread = s.resolved(target.text), "\\`" // a variable stands for what an option takes
 		}
-		if from < to && !strings.ContainsAny(s.src[from:to], "\\$`") {
+		if from < to && !strings.ContainsAny(s.src[from:to], unread) {
 			s.whole(sub, kind, target.text, from, to, words[0].line)
 		}
 		return

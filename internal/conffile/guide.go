@@ -19,7 +19,7 @@ func (s *scanner) guide() {
 	}
 	rejected := s.rejected
 	s.rejected = func(r Reject) {
-		if r.pasted {
+		if r.certain {
 			rejected(r)
 		}
 	}
@@ -32,27 +32,31 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := *s
-		inner.path = b.file
-		if b.kind == Jail || b.kind == HostnameIf {
-			inner.rejected = rejected // what they take for wrong is no placeholder
-		}
+		inner.path, inner.outer = b.file, true
 		inner.entry = func(e Entry) bool {
 			if at := explained.FindStringIndex(e.Value); at != nil && !e.Has(Quoted) {
 				e.Value = e.Value[:at[0]]
 				e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
 			}
 			e.Block = b.line // another block may be about another host
-			if b.loose && sizeSuffix.MatchString(e.Value) {
+			switch {
+			case b.loose && b.kind == PF:
+				e.In = PF
+			case b.loose && sizeSuffix.MatchString(e.Value):
 				e.In = Loader // which alone takes such sizes
-			} else if b.loose {
+			case b.loose:
 				e.In = ""
-			} else if e.In == "" {
+			case e.In == "":
 				e.In = b.kind
+			}
+			if b.loose && pfWhole[e.Name] && !(b.rules && pfLines[e.Name]) {
+				return true
 			}
 			s.emit(e)
 			return !s.stopped
 		}
-		inner.whole(&inner, b.kind, "", b.from, b.to, b.line)
+		inner.standing(&inner, b.text(s.src), b.kind, "", b.from, b.line)
+		s.altq = s.altq || inner.altq
 		return !s.stopped
 	}, s.tabled)
 	s.items()
@@ -207,11 +211,16 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		named = edited
 	}
 	content := kindOfContent(text)
-	if heredocFile.MatchString(text) {
+	_, session := sessionText(text)
+	if heredocFile.MatchString(text) || session {
 		content = Script
 	}
 	kind := fromPath(named, "").Kind
 	switch {
+	case kind == PF && pfText(text):
+		return guideBlock{kind: PF, file: named}
+	case pfText(text):
+		return guideBlock{kind: PF, loose: true}
 	case kind == HostnameIf && allLines(text, hostnameLine), kind == Jail && jailLine.MatchString(text):
 		return guideBlock{kind: kind, file: named}
 	case content == "" && !allLines(text, assignment) || kind == "" && content == "":
@@ -223,7 +232,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
-		return guideBlock{kind: content}
+		return guideBlock{kind: content, session: session}
 	}
 	return guideBlock{}
 }
@@ -231,9 +240,10 @@ func blockOf(text string, above []string, edited string) guideBlock {
 // Lines of which a block that is said to be such a file must consist.
 var (
 	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*=[^ \t]`)
-	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|trunkproto|` +
-		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
-		`![a-z/])(?:[ \t]|$)`)
+	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|vlandev|trunkproto|` +
+		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|auth[a-z]+|peer[a-z]+|dest|` +
+		`lladdr|carpdev|vhid|advbase|advskew|syncdev|tunnel|tunneldomain|rdomain|rtlabel|link[012]|stp|llprio|` +
+		`!\S+)(?:[ \t]|$)`)
 )
 
 // jailLine is a line of jail.conf.
@@ -260,7 +270,8 @@ func GuideSystem(file, text string) System {
 	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
 		return ""
 	}
-	var all votes
+	var all, rules votes // rules of pf are old words of one system and new ones of the other
+	blocks := false
 	s := &scanner{src: text, path: file, entry: func(e Entry) bool {
 		if system, _ := SystemOfKey(e.Name); system == FreeBSD {
 			all.freebsd++
@@ -273,7 +284,12 @@ func GuideSystem(file, text string) System {
 		if b.system == Linux || b.system == elsewhere {
 			return true
 		}
-		v := countVotes(b.kind, text[b.from:b.to])
+		v := countVotes(b.kind, b.text(text))
+		blocks = true
+		if b.kind == PF {
+			rules.freebsd, rules.openbsd = rules.freebsd+v.freebsd, rules.openbsd+v.openbsd
+			return true
+		}
 		all.linux, all.freebsd, all.openbsd = all.linux+v.linux, all.freebsd+v.freebsd, all.openbsd+v.openbsd
 		switch SystemOf(b.kind) {
 		case FreeBSD:
@@ -286,31 +302,26 @@ func GuideSystem(file, text string) System {
 	if strings.Contains(text, "<tunable>") {
 		all.freebsd++ // pfSense and OPNsense
 	}
+	old := len(formerOpenBSD.FindAllString(text, -1))
+	switch told := onlyNamed(text); {
+	case blocks && told == OpenBSD && all.freebsd-old <= all.openbsd+1 && all.linux == 0:
+		return OpenBSD
+	case blocks && told == FreeBSD && all.openbsd == 0 && all.linux == 0:
+		return FreeBSD
+	}
+	all.freebsd, all.openbsd = all.freebsd+rules.freebsd, all.openbsd+rules.openbsd
 	system, bsd := all.winner()
 	switch {
 	case system == "" && bsd:
-		return namedSystem(text)
+		return onlyNamed(text)
 	case system != Linux:
 		return system
 	}
 	return ""
 }
 
-var (
-	namesFreeBSD = regexp.MustCompile(`(?i)free ?bsd`)
-	namesOpenBSD = regexp.MustCompile(`(?i)openbsd`)
-)
-
-// namedSystem is the BSD that a text speaks of, "" where it speaks of both or of none.
-func namedSystem(text string) System {
-	switch free, open := namesFreeBSD.MatchString(text), namesOpenBSD.MatchString(text); {
-	case free && !open:
-		return FreeBSD
-	case open && !free:
-		return OpenBSD
-	}
-	return ""
-}
+// formerOpenBSD are settings that FreeBSD has and OpenBSD had.
+var formerOpenBSD = regexp.MustCompile(`\bnet\.inet\.tcp\.(?:send|recv)space\b`)
 
 // GuidePart is what a guide to several systems says about one of them: the text with the blocks about others blank.
 type GuidePart struct {

@@ -12,7 +12,18 @@ type guideBlock struct {
 	file           string
 	from, to, line int
 	loose          bool   // the file is not named
+	session        bool   // commands behind the prompt of a shell
+	rules          bool   // of pf, one below the other without a mark
 	system         System // that the text above speaks of, "" when it names none
+}
+
+// text is what the block holds, without prompts.
+func (b *guideBlock) text(src string) string {
+	text := src[b.from:b.to]
+	if b.session {
+		text, _ = sessionText(text)
+	}
+	return text
 }
 
 // guideAbove is how many lines above a block may name its file.
@@ -103,9 +114,12 @@ type guideText struct {
 	head    string   // of the table
 	end     string   // of the block that is open
 	plain   bool     // it is a block of assignments without a mark
+	output  bool     // a command above may have printed the line
+	runOn   bool     // whose last line goes on in the next one
 	before  string   // the line above
 	from    int
 	first   int
+	opened  string // the file that the last line of the block before opened in an editor
 	edited  string // the file that the last command of an editor outside the blocks opened
 	section bool   // the lines are below the head of a section of another program's file
 	past    int    // as far as the lines were looked at for rules of pf
@@ -172,6 +186,33 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 	}
 }
 
+// assigns reports a line without a mark that is one of a configuration file: an assignment, a statement of pf.conf, and
+// below the name of a hostname.if a line of it.
+func (g *guideText) assigns(text string) bool {
+	if g.plain && g.runOn && text != "" { // goes on from the line above
+		g.runOn = strings.HasSuffix(text, `\`)
+		return true
+	}
+	name := g.edited
+	if len(g.above) > 0 && namedFile.MatchString(g.above[len(g.above)-1]) {
+		name = namedFile.FindString(g.above[len(g.above)-1])
+	}
+	fits := plainAssignment.MatchString(text) || pfLine.MatchString(text) ||
+		isHostnameIf(base(name)) && hostnameLine.MatchString(text)
+	fits = fits && (g.plain || !g.output)
+	g.runOn = fits && strings.HasSuffix(text, `\`)
+	return fits
+}
+
+// silent is a command that prints no line of a file.
+var silent = regexp.MustCompile(`\bsysctl[ \t]+(?:-w[ \t]+)?[a-z][A-Za-z0-9_.]+=`)
+
+// prints reports a command behind a prompt, which may print what comes next.
+func prints(text string) bool {
+	command := prompt.MatchString(text) || sessionCommand.MatchString(text)
+	return command && !editorLine.MatchString(text) && !silent.MatchString(text)
+}
+
 func (g *guideText) step(line, start, end int) bool {
 	raw := g.src[start:end]
 	text := strings.TrimSpace(raw)
@@ -183,7 +224,7 @@ func (g *guideText) step(line, start, end int) bool {
 		}
 		return true
 	}
-	if assigned := plainAssignment.MatchString(text); assigned != g.plain {
+	if assigned := g.assigns(text); assigned != g.plain {
 		if g.plain = assigned; assigned {
 			g.from, g.first = start, line
 			return true
@@ -193,8 +234,10 @@ func (g *guideText) step(line, start, end int) bool {
 		}
 	}
 	if g.plain || text == "" {
+		g.output = false
 		return true
 	}
+	g.output = g.output || prints(text)
 	if iniSection.MatchString(text) || sentence.MatchString(text) || guideHeading.MatchString(text) {
 		g.section = iniSection.MatchString(text)
 	}
@@ -238,7 +281,7 @@ const fewRules = 3
 // rules returns where lines of pf.conf end that begin at start outside of the blocks, and how many they are; start where
 // there are none.
 func (g *guideText) rules(start int) (end, lines int) {
-	if g.end != "" || g.past > start {
+	if g.end != "" || g.past > start || g.output {
 		return start, 0
 	}
 	statements, count := 0, 0
@@ -268,7 +311,7 @@ func (g *guideText) handRules(line, from, to int) bool {
 		return false
 	}
 	g.from, g.first, g.before = from, line, ""
-	return g.hand(to, guideBlock{kind: PF})
+	return g.hand(to, guideBlock{kind: PF, loose: true, rules: true})
 }
 
 // begin opens a block whose text begins at from, or with the next line; it may end in the same line.
@@ -286,23 +329,43 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 }
 
 // fileComment is a comment that names the file of the lines below it, and nothing else.
-var fileComment = regexp.MustCompile(`(?m)^#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?[ \t]*$`)
+var fileComment = regexp.MustCompile(`(?m)^#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?[ \t]*$|` +
+	`^[ \t]*[^\s$#%>]{0,60}[$#%>][ \t]*(?:(?:doas|sudo)[ \t]+)?cat +/(?:etc|boot)/[a-z0-9._/-]+[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {
-	begin := g.from
+	begin, edited := g.from, g.opened
+	if g.opened = ""; strings.Contains(g.src[begin:to], "/etc/") {
+		g.opened = lastEdited(g.src[begin:to])
+	}
 	for _, m := range fileComment.FindAllStringIndex(g.src[begin:to], -1) {
 		at := begin + m[0]
 		part := g.src[g.from:at]
-		if strings.TrimSpace(part) == "" {
-			continue
+		if strings.TrimSpace(part) != "" {
+			if !g.hand(at, blockOf(part, g.above, edited)) {
+				return false
+			}
+			edited = ""
+			g.from, g.first = at, g.first+strings.Count(part, "\n")
 		}
-		if !g.hand(at, blockOf(part, g.above, "")) {
-			return false
+		if _, file, printed := strings.Cut(g.src[at:begin+m[1]], "cat "); printed {
+			edited, g.above = strings.TrimSpace(file), g.above[:0]
+			next := min(begin+m[1]+1, to)
+			g.first += strings.Count(g.src[g.from:next], "\n")
+			g.from = next
 		}
-		g.from, g.first = at, g.first+strings.Count(part, "\n")
 	}
-	return g.hand(to, blockOf(g.src[g.from:to], g.above, ""))
+	return g.hand(to, blockOf(g.src[g.from:to], g.above, edited))
+}
+
+// lastEdited is the file that the last line of a block of commands opens in an editor, "" for another line.
+func lastEdited(block string) string {
+	block = strings.TrimRight(block, " \t\r\n")
+	m := editorLine.FindStringSubmatch(strings.TrimSpace(block[strings.LastIndexByte(block, '\n')+1:]))
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 // concludePlain hands out the block of assignments without a mark that ends at to.

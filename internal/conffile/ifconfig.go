@@ -3,6 +3,7 @@ package conffile
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -41,9 +42,21 @@ var (
 	ifconfigSpelt = []string{"netmask", "prefixlen", "broadcast", "alias", "laggproto", "laggport", "lagghash", "vlandev",
 		"media", "mediaopt", "rxcsum", "txcsum", "vlanhwtag", "vlanhwfilter", "vlanhwtso", "polling", "description",
 		"accept_rtadv", "trunkproto", "trunkport", "parent", "vnetid", "autoconf", "wpakey", "rdomain", "pppoedev",
-		"authproto", "authname", "authkey", "SYNCDHCP"}
+		"authproto", "authname", "authkey", "SYNCDHCP", "carpdev", "advskew", "advbase", "syncdev", "wgendpoint"}
 	ifconfigNear = []string{"wepkey", "parents", "vlandevs"}
 )
+
+// ifconfigMost are the largest numbers that options take (carp(4), vlan(4)).
+var ifconfigMost = map[string]int{"vhid": 255, "advskew": 254, "advbase": 254, "vlan": 4094, "vnetid": 4094}
+
+// outOfRange rejects the number of an option that is too large. Other interfaces than VLANs have larger vnetids.
+func (s *scanner) outOfRange(option, value word, iface string, most int) {
+	n, err := strconv.Atoi(value.text)
+	if err != nil || n <= most || value.quoted || option.text == "vnetid" && !strings.Contains(iface, "vlan") {
+		return
+	}
+	s.reject(value.line, value.span, option.text+" is at most "+strconv.Itoa(most))
+}
 
 // isOption reports a word that ifconfig takes as it stands; it knows none in capitals.
 func isOption(w string) bool {
@@ -88,6 +101,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 		case ifconfigValues[w.text] && i+1 < len(words):
 			i++
 			v := words[i]
+			if w.text == "trunkproto" && strings.HasPrefix(base.Iface, "aggr") {
+				continue // which has one protocol, and takes its name
+			}
 			e.Name, e.Value, e.ValueSpan = prefix+w.text, v.text, v.span
 			if v.expands {
 				e.Flags |= Expands
@@ -105,6 +121,12 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			}
 			if lower := strings.ToLower(w.text); meant == "" && lower != w.text && isOption(lower) {
 				meant = lower
+			}
+			if most := ifconfigMost[w.text]; most > 0 && i+1 < len(words) && s.system != Linux {
+				s.outOfRange(w, words[i+1], base.Iface, most)
+			}
+			if bare == "net" && i+1 < len(words) && words[i+1].text == "mask" {
+				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig writes netmask as one word")
 			}
 			if meant != "" && s.system != Linux && !w.quoted {
 				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")
@@ -124,7 +146,7 @@ func (s *scanner) bridgeable(w word) {
 	if s.system != FreeBSD || w.expands || driver == w.text || !slices.Contains(unbridged, driver) {
 		return
 	}
-	s.rejected(Reject{Line: w.line, Span: w.span, pasted: true,
+	s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
 		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries packets of IP and no Ethernet frames",
 		Because: "The kernel takes Ethernet, VLANs and gif alone (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan carry " +
 			"frames through a tunnel."})
@@ -155,6 +177,7 @@ func (s *scanner) hostnameIf() {
 			s.script(from+1, to, line)
 		default:
 			s.shell(from, to, line, func(c *command) {
+				s.plainCommand(c.words)
 				s.broadcastWord(c.words)
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
@@ -162,6 +185,36 @@ func (s *scanner) hostnameIf() {
 		return true
 	})
 }
+
+// Commands that are taken for words of ifconfig where they stand in hostname.if as such, first words of a line that a
+// command may be joined to, and words before a text that may begin with the sign of one.
+var (
+	commandWords = []string{"route", "ifconfig", "sysctl", "pfctl", "rcctl", "sleep", "dhclient", "brconfig"}
+	joinedTo     = []string{"inet", "inet6", "dest", "dhcp", "up", "autoconf"}
+	takesText    = []string{"nwid", "wpakey", "nwkey", "pass", "authkey", "description", "descr"}
+)
+
+// plainCommand rejects a command without its sign, and one that does not begin its line.
+func (s *scanner) plainCommand(words []word) {
+	because := "netstart runs the lines that begin with ! and passes all the others to ifconfig, which refuses these words."
+	for i, w := range words {
+		switch {
+		case i == 0 && (slices.Contains(commandWords, w.text) || strings.HasPrefix(w.text, "/sbin/")):
+			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
+				Reason: w.text + " is taken for a word of ifconfig: a command is written behind !"})
+			return
+		case i > 0 && strings.HasPrefix(w.text, "!") && slices.Contains(joinedTo, words[0].text) &&
+			!slices.Contains(takesText, words[i-1].text):
+			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
+				Reason: "a command stands on a line of its own, which begins with !"})
+			return
+		}
+	}
+}
+
+// behindMask are options that are written behind address and mask, where NONE has to stand between.
+var behindMask = []string{"vhid", "carpdev", "pass", "advskew", "advbase", "vlan", "vlandev", "vnetid", "parent", "mtu", "media",
+	"description", "descr", "group", "up", "rdomain", "pppoedev", "trunkproto", "trunkport", "tunnel", "lladdr", "alias"}
 
 // broadcastWord rejects a number behind address and mask, where netstart expects a broadcast address or NONE.
 func (s *scanner) broadcastWord(words []word) {
@@ -177,6 +230,12 @@ func (s *scanner) broadcastWord(words []word) {
 		s.rejected(Reject{Line: w.line, Span: w.span,
 			Reason:  w.text + " is not the broadcast address of this network: " + last + ", or NONE",
 			Because: "netstart passes it to ifconfig as the broadcast address, which other hosts of the network do not take for one."})
+		return
+	}
+	if slices.Contains(behindMask, w.text) {
+		s.rejected(Reject{Line: w.line, Span: w.span,
+			Reason:  w.text + " stands where the broadcast address is expected: write NONE before it",
+			Because: "netstart passes the word behind the mask to ifconfig as the broadcast address, and ifconfig refuses the line."})
 		return
 	}
 	if !isDigits(w.text) {

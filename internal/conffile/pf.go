@@ -18,6 +18,7 @@ func (s *scanner) pf() {
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
 	p.queues.conclude(s)
+	p.overload.conclude(s)
 	p.skipped.conclude(s)
 }
 
@@ -36,6 +37,7 @@ type pfLexer struct {
 	skipped    pfSkipped
 	order      pfOrder
 	reach      pfReach
+	overload   pfOverload
 }
 
 func (p *pfLexer) step() {
@@ -121,9 +123,12 @@ func (p *pfLexer) flush() {
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
 		p.s.pfLog(p.words)
+		p.s.pfConsistent(p.words)
+		p.s.pfMisspelt(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 			p.reach.statement(p.s, p.words)
+			p.overload.statement(p.words)
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)
@@ -141,7 +146,8 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 		first = words[1]
 	}
 	if gone := pfGone[first.text]; gone != "" && s.system == OpenBSD {
-		s.reject(words[0].line, Span{words[0].span.Start, first.span.End}, gone)
+		s.altq = s.altq || first.text == "altq"
+		s.rejected(Reject{Line: words[0].line, Span: Span{words[0].span.Start, first.span.End}, Reason: gone, certain: true})
 		return
 	}
 	if s.pfUnknown(words) {
@@ -284,9 +290,11 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		}
 		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" ||
 			words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
-			s.reject(words[i].line, Span{words[i].span.Start, words[i+1].span.End},
-				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per "+
-					"second, and rules have set prio")
+			if !s.altq { // which was told already
+				s.rejected(Reject{Line: words[i].line, Span: Span{words[i].span.Start, words[i+1].span.End}, certain: true,
+					Reason: "an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per " +
+						"second, and rules have set prio"})
+			}
 			return
 		}
 		switch w := words[i]; w.text {
@@ -311,6 +319,9 @@ var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "
 	"dummynet", "ether", "state",
 	"source"}
 
+// letters are those of ASCII.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // shellWords are commands that guides print below the rules.
 var shellWords = []string{"sudo", "doas", "pfctl", "service", "sysrc", "rcctl", "sysctl", "kldload", "ifconfig"}
 
@@ -319,7 +330,7 @@ var shellWords = []string{"sudo", "doas", "pfctl", "service", "sysrc", "rcctl", 
 func (s *scanner) pfUnknown(words []word) bool {
 	first := words[0]
 	plain := !first.quoted && !first.expands && len(first.text) > 1 &&
-		strings.Trim(first.text, "abcdefghijklmnopqrstuvwxyz-") == ""
+		strings.Trim(first.text[1:], "abcdefghijklmnopqrstuvwxyz-") == "" && strings.Trim(first.text[:1], letters) == ""
 	limiter := first.text != "state" && first.text != "source" || len(words) > 1 && words[1].text == "limiter"
 	if !plain || len(words) > 1 && words[1].text == "=" || slices.Contains(pfStatements, first.text) && limiter {
 		return false
@@ -333,8 +344,8 @@ func (s *scanner) pfUnknown(words []word) bool {
 	return true
 }
 
-// pfQueueWord rejects a queue in the words of the other system: behind set in
-// OpenBSD, without it in FreeBSD (filter_set of parse.y).
+// pfQueueWord rejects a queue behind set in FreeBSD, whose filter_set has none;
+// OpenBSD takes both ways to write it (filter_opt and filter_set of parse.y).
 func (s *scanner) pfQueueWord(words []word) bool {
 	set := false
 	for i, w := range words {
@@ -345,10 +356,6 @@ func (s *scanner) pfQueueWord(words []word) bool {
 		case "set":
 			set = true
 		case "queue":
-			if s.system == OpenBSD && !set {
-				s.reject(w.line, w.span, "OpenBSD chooses a queue by set queue NAME")
-				return true
-			}
 			if s.system == FreeBSD && set {
 				s.reject(w.line, w.span, "FreeBSD chooses a queue by queue NAME, without set")
 				return true

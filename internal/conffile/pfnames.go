@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
 
@@ -13,6 +14,7 @@ import (
 //
 //	pf:rule/macro  a macro that no line above defines, and for which pfctl refuses the whole file
 //	pf:rule/table  a table that no line defines or fills: pf makes it, and the rule matches nothing
+//	pf:rule/plain  an interface whose name is one of a macro without its dollar sign
 //	pf:rule/again  a macro that a later line defines otherwise before any uses it; the value is its line
 //
 // A macro that is not defined is emitted where it is used first.
@@ -26,6 +28,7 @@ type pfNames struct {
 	unknown        []word            // macros
 	idle           map[string][]word // definitions that nothing has used yet
 	again          []pfAgain
+	plain          []word // macros without their sign
 	elsewhere      bool
 }
 
@@ -40,6 +43,9 @@ func (n *pfNames) statement(words []word) {
 		n.macros, n.tables, n.filled, n.idle = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
 	for i, w := range words {
+		if i > 0 && words[i-1].text == "on" && plainMacro.MatchString(w.text) && !w.quoted && len(n.plain) < pfNamesLimit {
+			n.plain = append(n.plain, w)
+		}
 		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
 			continue
 		}
@@ -82,7 +88,13 @@ func (n *pfNames) define(words []word) {
 // pfNamesLimit bounds the names that are kept of a file.
 const pfNamesLimit = 10000
 
+// plainMacro is a name that macros have and interfaces have not.
+var plainMacro = regexp.MustCompile(`^(?:ext|int|wan|lan|dmz|out|in|outside|inside|vpn|wifi)_?if$`)
+
 func (n *pfNames) conclude(s *scanner) {
+	for _, w := range n.plain {
+		s.pfName("pf:rule/plain", w, "$"+w.text)
+	}
 	if n.elsewhere {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 type pfQueues struct {
 	queues    []pfQueue
 	chosen    []word // names of rules
+	later     []word // those that no line above defines
 	elsewhere bool
 }
 
@@ -18,6 +19,19 @@ type pfQueue struct {
 	name, parent   word
 	root, standard bool // on an interface; default
 	bandwidth      bool
+	capped         bool    // has a max
+	rate, most     float64 // of bandwidth and max, in bits per second; 0 for none
+	least          float64 // of min
+}
+
+// pfRate reads a bandwidth in bits per second, 0 for none.
+func pfRate(text string) float64 {
+	number := strings.TrimRight(text, "KMG")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0
+	}
+	return n * map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[text[len(number):]]
 }
 
 func (q *pfQueues) statement(words []word) {
@@ -36,6 +50,18 @@ func (q *pfQueues) statement(words []word) {
 				queue.standard = true
 			case "bandwidth":
 				queue.bandwidth = true
+				if i+3 < len(words) {
+					queue.rate = pfRate(words[i+3].text)
+				}
+			case "max", "min":
+				if i+3 == len(words) {
+					break
+				}
+				if rate := pfRate(words[i+3].text); w.text == "max" {
+					queue.most, queue.capped = rate, true
+				} else {
+					queue.least = rate
+				}
 			case "parent":
 				if i+3 < len(words) {
 					queue.parent = words[i+3]
@@ -48,14 +74,10 @@ func (q *pfQueues) statement(words []word) {
 	}
 }
 
-// choose keeps the queues behind set queue.
+// choose keeps the queues that a rule names, with set or without.
 func (q *pfQueues) choose(words []word) {
-	set := slices.IndexFunc(words, func(w word) bool { return w.text == "set" && !w.quoted })
-	if set < 0 {
-		return
-	}
-	for i := set; i+1 < len(words); i++ {
-		if words[i].text != "queue" || words[i].quoted {
+	for i := 1; i+1 < len(words); i++ {
+		if words[i].text != "queue" || words[i].quoted || slices.Contains([]string{"label", "tag", "tagged"}, words[i-1].text) {
 			continue
 		}
 		names := words[i+1 : i+2]
@@ -63,6 +85,12 @@ func (q *pfQueues) choose(words []word) {
 			names = words[i+2:]
 			if end := slices.IndexFunc(names, func(w word) bool { return w.text == ")" }); end >= 0 {
 				names = names[:end]
+			}
+		}
+		for _, name := range names {
+			later := !slices.ContainsFunc(q.queues, func(queue pfQueue) bool { return queue.name.text == name.text })
+			if later && !name.expands {
+				q.later = append(q.later, name)
 			}
 		}
 		q.chosen = append(q.chosen, names...)
@@ -94,6 +122,14 @@ func (q *pfQueues) conclude(s *scanner) {
 			s.reject(p.line, p.span, "no queue is called "+p.text+", so that this one hangs on nothing and is not loaded")
 		}
 	}
+	q.slowDefault(s)
+	q.uncapped(s)
+	q.overcommitted(s)
+	for _, w := range q.later {
+		if known[w.text] {
+			s.reject(w.line, w.span, "the queue "+w.text+" is defined below only: pfctl takes what the lines above define")
+		}
+	}
 	for _, w := range q.chosen {
 		switch {
 		case w.expands:
@@ -102,6 +138,69 @@ func (q *pfQueues) conclude(s *scanner) {
 		case parents[w.text]:
 			s.reject(w.line, w.span, "the queue "+w.text+" has queues below it: rules can choose those alone (\"packets must be "+
 				"assigned to leaf queues only\")")
+		}
+	}
+}
+
+// slowDefault emits pf:rule/default-queue at a default queue that is held far below another one of its tree which no rule
+// chooses: what no rule assigns is as slow. The value is the name of that other one.
+func (q *pfQueues) slowDefault(s *scanner) {
+	chosen := map[string]bool{}
+	for _, w := range q.chosen {
+		if chosen[w.text] = true; w.expands {
+			return
+		}
+	}
+	for _, slow := range q.queues {
+		if !slow.standard || slow.most == 0 {
+			continue
+		}
+		for _, other := range q.queues {
+			if other.parent.text == slow.parent.text && other.parent.text != "" && !other.standard && !chosen[other.name.text] &&
+				other.rate >= 4*slow.most {
+				s.pfName("pf:rule/default-queue", slow.name, other.name.text)
+				break
+			}
+		}
+	}
+}
+
+// uncapped emits pf:rule/uncapped at the queue of an interface that shapes nothing: bandwidth is what a queue gets of a link
+// that is full, and only max holds it back.
+func (q *pfQueues) uncapped(s *scanner) {
+	capped := map[string]bool{} // of the queues with others below them: all of those have a max
+	parents := map[string]bool{}
+	for _, queue := range q.queues {
+		if p := queue.parent.text; p != "" {
+			capped[p] = queue.capped && (capped[p] || !parents[p])
+			parents[p] = true
+		}
+	}
+	for _, queue := range q.queues {
+		if queue.root && queue.bandwidth && !queue.capped && !capped[queue.name.text] && !slices.Contains(linkRates, queue.rate) {
+			s.pfName("pf:rule/uncapped", queue.name, queue.name.text)
+		}
+	}
+}
+
+// linkRates are those of interfaces, in bits per second, and 0 for one that is not known: such a queue is as fast as its
+// interface.
+var linkRates = []float64{0, 10e6, 100e6, 1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9}
+
+// overcommitted emits pf:rule/guarantees at a queue that guarantees the queues below it more than it has itself; the value
+// is the sum in Mbit/s.
+func (q *pfQueues) overcommitted(s *scanner) {
+	sums := map[string]float64{}
+	for _, queue := range q.queues {
+		sums[queue.parent.text] += queue.least
+	}
+	for _, queue := range q.queues {
+		own := queue.most
+		if own == 0 {
+			own = queue.rate
+		}
+		if sum := sums[queue.name.text]; own > 0 && sum > own*1.001 {
+			s.pfName("pf:rule/guarantees", queue.name, strconv.FormatFloat(sum/1e6, 'g', 4, 64))
 		}
 	}
 }

@@ -9,19 +9,28 @@ import (
 // emits pf:rule/unreached at later rules that are about nothing else; the value is the line of the rule that comes first.
 type pfReach struct {
 	deciding []pfScope
+	waiting  []pfScope // rules without quick, of which the last one that fits decides
 }
 
-// maxDeciding bounds the rules that are kept, of which a file has a few.
-const maxDeciding = 100
+// maxDeciding bounds the rules that are kept, of which a file has a few, and maxWaiting those that a later one may
+// overrule.
+const (
+	maxDeciding = 100
+	maxWaiting  = 2000
+)
 
 // pfScope is what a rule is about; empty parts stand for all.
 type pfScope struct {
 	direction, iface, family string
 	line                     int
+	first                    word // of the rule
 }
 
 // pfPlain are words of a rule that leave no packet out.
-var pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "state", "quick"}
+var pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "state", "quick", "allow-opts"}
+
+// pfTransforms are words by which a match rule does something.
+var pfTransforms = []string{"scrub", "nat-to", "rdr-to", "binat-to", "set", "queue"}
 
 // pfNarrow are words by which a rule is about some packets.
 var pfNarrow = []string{"proto", "from", "to", "port"}
@@ -30,7 +39,10 @@ func (r *pfReach) statement(s *scanner, words []word) {
 	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) {
 		return
 	}
-	scope, plain, quick, narrow := pfScope{line: words[0].line}, true, false, false
+	if pfSpecOf(words).hidden {
+		return // a macro may hold quick
+	}
+	scope, plain, quick, narrow := pfScope{line: words[0].line, first: words[0]}, true, false, false
 	for i := 1; i < len(words); i++ {
 		switch w := words[i].text; {
 		case w == "in" || w == "out":
@@ -42,6 +54,8 @@ func (r *pfReach) statement(s *scanner, words []word) {
 			scope.iface = words[i].text
 			if scope.iface == "{" || scope.iface == "!" || scope.iface == "(" {
 				plain, narrow = false, true // which are several
+			} else if scope.iface == "any" {
+				scope.iface = "" // all but the loopback
 			}
 		case w == "rdomain" || w == "tag" || w == "anchor":
 			return
@@ -49,15 +63,40 @@ func (r *pfReach) statement(s *scanner, words []word) {
 			quick = quick || w == "quick"
 			narrow = narrow || slices.Contains(pfNarrow, w)
 			plain = plain && slices.Contains(pfPlain, w)
+			narrow = narrow || words[0].text == "match" && slices.Contains(pfTransforms, w)
 		}
 	}
 	if line := r.first(scope); line > 0 && narrow {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
 	}
+	if words[0].text != "match" && !quick {
+		r.wait(s, scope, plain)
+	}
 	if plain && quick && words[0].text != "match" && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
 	}
+}
+
+// wait keeps a rule without quick, and emits pf:rule/overruled at those of the other action that this one takes every
+// packet from: the value is its line.
+func (r *pfReach) wait(s *scanner, scope pfScope, plain bool) {
+	defer func() {
+		if len(r.waiting) < maxWaiting && (!plain || scope.iface != "") {
+			r.waiting = append(r.waiting, scope)
+		}
+	}()
+	if !plain {
+		return
+	}
+	r.waiting = slices.DeleteFunc(r.waiting, func(earlier pfScope) bool {
+		within := earlier.first.text != scope.first.text && (scope.direction == "" || scope.direction == earlier.direction) &&
+			(scope.family == "" || scope.family == earlier.family) && (scope.iface == "" || scope.iface == earlier.iface)
+		if within {
+			s.pfName("pf:rule/overruled", earlier.first, strconv.Itoa(scope.line))
+		}
+		return within
+	})
 }
 
 // first is the line of the rule that decides about all packets of a scope, 0 where some of them are left.

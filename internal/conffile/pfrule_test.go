@@ -38,7 +38,7 @@ func TestPFRule(t *testing.T) {
 		{"pass in quick on { em0 em1 }\nblock in on em0 proto tcp to port 25", ""},
 		{"pass in quick\npass out quick\nblock log all", ""},
 		{"pass in quick\npass in on { em0 em1 } proto tcp to port 25\npass out on { em0 em1 } to any", "2:1 pf:rule/unreached=1\n"},
-		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", "refused 1:7 \"queue\"\n"}, {"match set queue", ""}, {"pass proto", ""},
+		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", ""}, {"match set queue", ""}, {"pass proto", ""},
 		{"pass proto { tcp no state", "1:18 pf:rule/no-state=tcp no state\n"},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rule+"\n"); got != tt.want {
@@ -50,20 +50,20 @@ func TestPFRule(t *testing.T) {
 // TestPFGrammar holds what one system's pf takes and the other's refuses.
 func TestPFGrammar(t *testing.T) {
 	for _, tt := range []struct{ rules, openbsd, freebsd string }{
-		{"pass out queue bulk", "refused 1:10 \"queue\"\n", "1:10 pf:rule/queue=any\n"},
+		{"pass out queue bulk", "1:10 pf:rule/queue=any\n", "1:10 pf:rule/queue=any\n"},
 		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
 		{"queue web parent main bandwidth 5M", "1:7 pf:queue=web\n1:23 pf:queue/bandwidth=5M\n", "1:7 pf:queue=web\nrefused 1:11 \"parent\"\n"},
-		{"queue main on em0 bandwidth 9M\nqueue web parent main bandwidth 5M default\nqueue b parent mian bandwidth 1M\nmatch set queue (web, b)\nmatch set queue main\nmatch set queue c",
-			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n2:23 pf:queue/bandwidth=5M\n3:7 pf:queue=b\n3:21 pf:queue/bandwidth=1M\n" +
-				"4:11 pf:rule/queue=any\n5:11 pf:rule/queue=any\n6:11 pf:rule/queue=any\nrefused 3:16 \"mian\"\nrefused 5:17 \"main\"\nrefused 6:17 \"c\"\n",
-			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n3:7 pf:queue=b\nrefused 2:11 \"parent\"\nrefused 3:9 \"parent\"\n" +
-				"refused 4:11 \"queue\"\nrefused 5:11 \"queue\"\nrefused 6:11 \"queue\"\n"},
-		{"queue main on em0 bandwidth 9M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n"},
+		{"queue main on em0 bandwidth 10M\nqueue web parent main bandwidth 5M default\nqueue b parent mian bandwidth 1M\nmatch set queue (web, b)\nmatch queue main\nmatch set queue c",
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=web\n2:23 pf:queue/bandwidth=5M\n3:7 pf:queue=b\n3:21 pf:queue/bandwidth=1M\n" +
+				"4:11 pf:rule/queue=any\n5:7 pf:rule/queue=any\n6:11 pf:rule/queue=any\nrefused 3:16 \"mian\"\nrefused 5:13 \"main\"\nrefused 6:17 \"c\"\n",
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=web\n3:7 pf:queue=b\n5:7 pf:rule/queue=any\nrefused 2:11 \"parent\"\n" +
+				"refused 3:9 \"parent\"\nrefused 4:11 \"queue\"\nrefused 6:11 \"queue\"\n"},
+		{"queue main on em0 bandwidth 10M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=10M [em0]\n"},
 		{"block log (all, to pflog1)\nblock log (al)", "refused 2:12 \"al\"\n", "refused 2:12 \"al\"\n"},
 		{"pass log (user, group)", "refused 1:17 \"group\"\n", ""},
-		{"pass to 192.0.2.300 port 99999\npass to 192.0.2.1/33", "refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n",
-			"refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
+		{"pass proto tcp to 192.0.2.300 port 99999\npass to 192.0.2.1/33", "refused 1:19 \"192.0.2.300\"\nrefused 1:36 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n",
+			"refused 1:19 \"192.0.2.300\"\nrefused 1:36 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
 		{"a = em0\nset skip on { lo $a }\npass in on $a\npass in on em1", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n"},
 		{"a = pppoe0\nmatch on $a scrub (max-mss 1460)\nmatch on pppoe1 scrub (max-mss 1452)",
 			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/pppoe=pppoe0\n",
@@ -90,6 +90,83 @@ func TestPFGrammar(t *testing.T) {
 	}
 }
 
+// TestPFConsistent holds what pfctl refuses of rules whose parts do not fit together, on both systems where no other is named.
+func TestPFConsistent(t *testing.T) {
+	both := []System{OpenBSD, FreeBSD}
+	open := both[:1]
+	for _, tt := range []struct {
+		systems    []System
+		rule, want string
+	}{
+		{both, "pass in to any port 80", "port"}, {both, "pass in proto { tcp icmp } to any port 80", "port"},
+		{both, "pass in proto { tcp udp } to port 80", ""}, {both, "pass in $tcp to port 80", ""}, {both, "pass in proto $p to port 80", ""},
+		{open, "pass in proto sctp to port 80", "port"}, {both[1:], "pass in proto sctp to port 80", ""},
+		{open, "match out on em0 nat-to em0 port 1024:65535", ""}, {both, "block out user build", "user"},
+		{both, "block return-rst in on em0", "return-rst"}, {both, "block return-rst in proto tcp", ""},
+		{both, "pass in proto icmp icmp-type echoreq", "icmp-type"}, {both, "pass in inet proto icmp icmp-type echoreq", ""},
+		{both, "pass in proto icmp to ($a) icmp-type { echoreq unreach }", "icmp-type"}, {both, "pass in proto icmp to $a icmp-type echoreq", ""},
+		{both, "pass in proto icmp from { <a> any } to em0 icmp-type echoreq", ""}, {both, "pass in proto icmp from { <a> ($b) } icmp-type 8", "icmp-type"},
+		{both, "pass in inet6 proto icmp icmp-type echoreq", "icmp-type"}, {both, "pass in inet proto tcp icmp-type echoreq", "icmp-type"},
+		{both, "pass in inet6 proto tcp icmp6-type 128", "icmp6-type"}, {both, "pass in proto icmp to 192.0.2.1 icmp-type echoreq", ""},
+		{both, "block in proto tcp keep state", "keep"}, {open, "match in proto tcp modulate state", "modulate"},
+		{both, "block in label \"keep\"", ""}, {both, "block in all allow-opts", "allow-opts"},
+		{both, "pass on em0 reply-to 192.0.2.1", "reply-to"}, {both, "pass in on em0 reply-to 192.0.2.1", ""},
+		{both, "pass $in on em0 reply-to 192.0.2.1", ""}, {open, "match on em0 nat-to em1", "nat-to"},
+		{open, "match in on em0 from a to b binat-to c", "binat-to"}, {open, "match on em0 from a to b binat-to c", ""},
+		{open, "pass out proto tcp to port 80 divert-to 127.0.0.1 port 8080", "divert-to"},
+		{open, "pass in route-to (em1 192.0.2.1)", "(em1 192.0.2.1)"}, {open, "pass in route-to { (em1 192.0.2.1), (em2 192.0.2.2) }", "(em1 192.0.2.1)"},
+		{open, "pass in route-to (em1:peer)", ""}, {both[1:], "pass in route-to (em1 192.0.2.1)", ""},
+		{open, "match out set prio (5, 9)", "9"}, {open, "match out set prio (5, 7) tag 9", ""}, {open, "match out set prio", ""},
+		{both, "pass in proto tcp form any", "form"}, {both, "pass in on em0 proto udp ot any", "ot"}, {both, "pass quik on em0", "quik"},
+		{both, "pass in log (all) quick on ! lo0 inet proto tcp from any port >= 1024 to ! <a> port { 80 443 } flags S/SA keep state (max 9)", ""},
+		{both, "pass in proto tcp from any os \"OpenBSD\" to any port 33433 >< 33626 user { a != b } label \"form\" tag form", ""},
+		{both, "pass in on rdomain 1 proto tcp from (self) to port = 80 synproxy state", ""}, {both, "pass in $x form any", ""},
+		{both, "block return-icmp (3) in", ""}, {open, "pass out set (prio 3, queue a) scrub (no-df)", ""}, {both, "pass on { em0 em1", ""},
+		{both, "pass out nat-to { 192.0.2.1 192.0.2.2 } source-hash form static-port", ""}, {both, "pass source-hash", ""}, {both, "pass from", ""},
+		{both, "Some words that are no comment", "Some"},
+	} {
+		for _, system := range tt.systems {
+			got := ""
+			Scan(PF, system, "/etc/pf.conf", tt.rule+"\n", func(Entry) bool { return true },
+				func(r Reject) { got += (tt.rule + "\n")[r.Span.Start:r.Span.End] })
+			if got != tt.want {
+				t.Errorf("%s: %q: refused %q, want %q", system, tt.rule, got, tt.want)
+			}
+		}
+	}
+}
+
+// TestPFReach holds which rules a later or an earlier one leaves without effect, and queues that are chosen too early.
+func TestPFReach(t *testing.T) {
+	for _, tt := range []struct{ rules, want string }{
+		{"pass in proto tcp to port 22\nblock in log all", "1:1 pf:rule/overruled=2\n"},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a> flush)", "1:1 pf:rule/overload=2\n"},
+		{"o = \"(max 9, overload <a> flush)\"\nblock from <a>\npass in proto tcp to port 22 keep state $o", "2:1 pf:rule/overload=3\n"},
+		{"block in quick from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a>)", ""},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <a>)\nblock in from <a>", ""},
+		{"block in from <a>\npass in proto tcp to port 22 keep state (max 9, overload <b>)", ""},
+		{"block in on em0 from <a>\npass in on em1 proto tcp to port 22 keep state (max 9, overload <a>)", ""},
+		{"pass in on em0\nblock all\npass out", "1:1 pf:rule/overruled=2\n"},
+		{"block in proto tcp to port 22\nblock all\npass in quick proto tcp to port 22\nblock in on em0 all", ""},
+		{"pass in inet proto tcp\nblock in inet6\npass in $quick proto tcp\nblock out\nblock in on em0", ""},
+		{"pass in proto tcp tag a\nblock in\npass tagged a", ""},
+		{"pass in quick on any all allow-opts\nmatch in all scrub (no-df)", "2:21 pf:scrub/no-df=yes\n2:1 pf:rule/unreached=1\n"},
+		{"queue a on em0 bandwidth 10M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 8M\nmatch set queue b",
+			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=1M\n2:31 pf:queue/max=1M\n" +
+				"3:7 pf:queue=c\n3:18 pf:queue/bandwidth=8M\n4:11 pf:rule/queue=any\n2:7 pf:rule/default-queue=c\n"},
+		{"queue a on em0 bandwidth 9M default", "1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=9M [em0]\n1:7 pf:rule/uncapped=a\n"},
+		{"queue a on em0 bandwidth 9M\nqueue b parent a bandwidth 9M max 9M min 6M default\nqueue c parent a bandwidth 1M max 9M min 6M",
+			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=9M\n2:31 pf:queue/max=9M\n2:38 pf:queue/min=6M\n" +
+				"3:7 pf:queue=c\n3:18 pf:queue/bandwidth=1M\n3:31 pf:queue/max=9M\n3:38 pf:queue/min=6M\n1:7 pf:rule/guarantees=12\n"},
+		{"match set queue a\nqueue a on em0 bandwidth 10M default",
+			"1:11 pf:rule/queue=any\n2:7 pf:queue=a [em0]\n2:16 pf:queue/bandwidth=10M [em0]\nrefused 1:17 \"a\"\n"},
+	} {
+		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.rules, got, tt.want)
+		}
+	}
+}
+
 func TestPFNeighbours(t *testing.T) {
 	for _, tt := range []struct{ rules, want string }{
 		{"block in inet6 proto icmp6", "1:1 pf:rule/neighbours=blocked\n"},
@@ -97,10 +174,10 @@ func TestPFNeighbours(t *testing.T) {
 		{"block all\npass in inet6 proto tcp to port 22", "1:1 pf:rule/neighbours=blocked\n"},
 		{"block all\npass in proto tcp to port 22", ""},
 		{"block all\npass in inet6 proto tcp to port 22\npass inet6 proto ipv6-icmp icmp6-type $types", ""},
-		{"pass inet6 proto icmp6\nblock all", "2:1 pf:rule/neighbours=blocked\n"},
+		{"pass inet6 proto icmp6\nblock all", "1:1 pf:rule/overruled=2\n2:1 pf:rule/neighbours=blocked\n"},
 		{"pass quick inet6 proto icmp6\nblock all", ""},
 		{"block all\npass out inet6", "1:1 pf:rule/neighbours=blocked\n"},
-		{"block all\npass in to 2001:db8::1 port 80\npass", ""},
+		{"block all\npass in proto tcp to 2001:db8::1 port 80\npass", ""},
 		{"block all\npass in inet6 proto tcp\nanchor \"mine\"", ""},
 		{"block all\npass in inet6 proto tcp\nanchor \"ftp-proxy/*\"", "1:1 pf:rule/neighbours=blocked\n"},
 		{"block in inet6 proto icmp6 icmp6-type echoreq", ""}, {"block in inet6 proto icmp6 from <bad>", ""},

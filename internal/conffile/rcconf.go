@@ -34,7 +34,7 @@ func (s *scanner) rcConf() {
 func (s *scanner) rcText(from, to, line int, handle func(*command)) {
 	l := shellLexer{s: s, pos: from, end: to, line: line, handle: handle}
 	l.unclosed = func(line int, quote Span) {
-		s.rejected(Reject{Line: line, Span: quote, pasted: true, Reason: "the quote is not closed: write the closing quote",
+		s.rejected(Reject{Line: line, Span: quote, certain: true, Reason: "the quote is not closed: write the closing quote",
 			Because: "The shell reads on to the next quote, so that the following lines become part of the value; where none is " +
 				"left, it stops with a syntax error."})
 	}
@@ -108,7 +108,7 @@ func (s *scanner) curlyQuotes(e Entry) bool {
 	if s.stopped {
 		return true
 	}
-	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, pasted: true,
+	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, certain: true,
 		Reason: "these are typographic quotes, which are part of the value: write " + e.Key + "=\"" +
 			strings.Trim(e.Value, "“”") + "\"",
 		Because: "The shell knows no quotes but the plain ones, and a YES with others around it switches nothing on."})

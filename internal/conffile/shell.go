@@ -401,7 +401,7 @@ func (l *shellLexer) skipHeredocs() {
 		}
 		if !ended && quoted.End > 0 { // what follows is meant for commands
 			to, l.pos, l.line = quoted.Start, min(quoted.End+1, l.end), line+strings.Count(l.s.src[from:quoted.Start], "\n")
-			l.s.rejected(Reject{Line: l.line, Span: quoted, pasted: true,
+			l.s.rejected(Reject{Line: l.line, Span: quoted, certain: true,
 				Reason:  "this does not end the here-document: its last line is " + h.delimiter + ", without quotes",
 				Because: "The quotes belong to the first line alone; the shell takes this one, and all that follows, into the text."})
 			l.line++

@@ -242,7 +242,7 @@ func (s *scanner) sysctlOpenBSD(line, rawFrom, rawTo int) {
 	if i := strings.IndexByte(s.src[rawFrom:rawTo], '#'); i >= 0 {
 		end = rawFrom + i
 	}
-	raw := Span{rawFrom, rawTo}
+	raw, lost := Span{rawFrom, rawTo}, Span{}
 	for from := rawFrom; from < end; {
 		if c := s.src[from]; c == ' ' || c == '\t' {
 			from++
@@ -252,20 +252,28 @@ func (s *scanner) sysctlOpenBSD(line, rawFrom, rawTo int) {
 		for to < end && s.src[to] != ' ' && s.src[to] != '\t' {
 			to++
 		}
-		s.openBSDWord(line, Span{from, to}, raw)
+		if !s.openBSDWord(line, Span{from, to}, raw) {
+			if lost.End == 0 {
+				lost.Start = from
+			}
+			lost.End = to
+		}
 		from = to
+	}
+	if lost.End > 0 {
+		s.reject(line, lost, "not an assignment: write key=value without blanks")
 	}
 }
 
-func (s *scanner) openBSDWord(line int, w, raw Span) {
+// openBSDWord emits a word, and reports false for one that is no assignment.
+func (s *scanner) openBSDWord(line int, w, raw Span) bool {
 	word := s.text(w)
 	if word == "\r" {
-		return
+		return true
 	}
 	eq := strings.IndexByte(word, '=')
 	if eq <= 0 || eq == len(word)-1 {
-		s.reject(line, w, "not an assignment: write key=value without blanks")
-		return
+		return false
 	}
 	e := Entry{Line: line, Raw: raw, Key: word[:eq], Name: word[:eq], Value: word[eq+1:],
 		KeySpan: Span{w.Start, w.Start + eq}, ValueSpan: Span{w.Start + eq + 1, w.End}}
@@ -274,4 +282,5 @@ func (s *scanner) openBSDWord(line int, w, raw Span) {
 		e.Flags |= Quoted
 	}
 	s.emit(e)
+	return true
 }

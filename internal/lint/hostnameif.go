@@ -20,6 +20,7 @@ func (k *checker) judgeCarriers(files []*source) {
 	for _, f := range files {
 		if k.system == catalog.OpenBSD && f.kind == conffile.HostnameIf {
 			k.parentless(f)
+			k.idleBridge(f)
 		}
 		others := slices.ContainsFunc(f.beside, func(name string) bool {
 			return strings.HasPrefix(name, "hostname.") && name != path.Base(f.path)
@@ -58,6 +59,26 @@ func (k *checker) carrier(f *source, number, start int, line string) {
 				"only carries others."})
 		return
 	}
+}
+
+// bridgeFile is a file of an interface that joins others, and bringsUp a line of it that brings it up, or may.
+var (
+	bridgeFile = regexp.MustCompile(`^hostname\.(?:bridge|veb|tpmr)[0-9]+$`)
+	bridgeAdd  = regexp.MustCompile(`(?m)^[ \t]*add[ \t]+[a-z]+[0-9]+`)
+	bringsUp   = regexp.MustCompile(`(?m)^(?:[^#\n]*[ \t])?up(?:[ \t]|$)|^[ \t]*!`)
+)
+
+// idleBridge reports a bridge of OpenBSD that its file leaves down: without an address nothing else brings it up.
+func (k *checker) idleBridge(f *source) {
+	at := bridgeAdd.FindStringIndex(f.text)
+	if at == nil || !bridgeFile.MatchString(path.Base(f.path)) || bringsUp.MatchString(f.text) {
+		return
+	}
+	k.open(f)
+	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}},
+		finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
+			message: path.Base(f.path) + " never says up, so that nothing is forwarded",
+			because: "An interface comes up by its address or by the word up, and this one has no address: add a line up."})
 }
 
 // vlanFile is a file of a VLAN, and vlanParent a line of it that says, or may say, what carries it.

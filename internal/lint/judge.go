@@ -307,6 +307,9 @@ func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry,
 		"A '#' begins a comment only at the start of a line in these files, so the kernel gets the comment too.")
 }
 
+// goneValue is the id of a value that a later release lost.
+const goneValue = "gone-value"
+
 // enumValue judges a value of a fixed set.
 func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version, system catalog.System,
 	bad func(Severity, string, string) *finding) *finding {
@@ -320,8 +323,10 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		switch {
 		case known.Removed != "" && version.AtLeast(known.Removed):
-			return bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s",
+			f := bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s",
 				e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
+			f.id = goneValue
+			return f
 		case known.Since != "" && !version.AtLeast(known.Since):
 			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on",
 				e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")

@@ -17,6 +17,9 @@ func (k *checker) newestOnly(r *catalog.Record, f finding, e conffile.Entry) Sev
 		!k.farBelow(r, e) {
 		return Info // most machines have the older default, of which the value may be a raise
 	}
+	if f.id == goneValue {
+		return Warning
+	}
 	switch f.code {
 	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default", "out-of-range":
 		if f.severity == Error {

@@ -53,7 +53,7 @@ func TestPFRules(t *testing.T) {
 // TestPFOldRules checks statements that FreeBSD has and OpenBSD lost.
 func TestPFOldRules(t *testing.T) {
 	c := load(t)
-	text := "scrub in all\naltq on em0 cbq bandwidth 1Mb\nnat on em0 from 10.0.0.0/8 -> (em0)\nmatch in all scrub (no-df)\npass nat-to em0\n"
+	text := "scrub in all\naltq on em0 cbq bandwidth 1Mb\nnat on em0 from 10.0.0.0/8 -> (em0)\nmatch in all scrub (no-df)\npass out nat-to em0\n"
 	for system, want := range map[catalog.System]string{
 		catalog.OpenBSD: "pf.conf:1:1 syntax error\npf.conf:2:1 syntax error\npf.conf:3:1 syntax error\n",
 		catalog.FreeBSD: "",

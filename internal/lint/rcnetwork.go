@@ -196,6 +196,10 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
+	case "pf:rule/plain":
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
+			message: fmt.Sprintf("%s is taken for the name of an interface: a macro is written %s", e.Key, e.Value),
+			because: "pf accepts an interface that does not exist yet, so that the rule is loaded and matches no packet."}
 	case "pf:rule/table":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
 			message: fmt.Sprintf("no line defines the table %s", e.Key),
@@ -212,6 +216,27 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), quick"},
 			message: fmt.Sprintf("no connection comes as far as this rule: line %s, with quick, decides about all of them", e.Value),
 			because: "pf takes the first rule with quick that fits; move this one above it."}
+	case "pf:rule/overruled":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
+			message: fmt.Sprintf("this rule never decides: line %s fits all that it is about and comes later", e.Value),
+			because: "Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."}
+	case "pf:rule/overload":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
+			message: fmt.Sprintf("this block does not stop what line %s passes, which is the rule that fills the table", e.Value),
+			because: "Without quick the last rule that fits a packet decides, so that the sources in the table connect again. Write block in quick."}
+	case "pf:rule/uncapped":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: max"},
+			message: fmt.Sprintf("the queue %s has no max, so that it holds nothing back", e.Key),
+			because: "bandwidth is the share of a queue when the interface itself is full. Where the link behind the interface is slower, " +
+				"packets wait there instead of in these queues: write max with a little less than that link's rate."}
+	case "pf:rule/guarantees":
+		return &finding{code: "conflict", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: min"},
+			message: fmt.Sprintf("the queues below %s are guaranteed %s Mbit/s together, more than it has", e.Key, e.Value),
+			because: "min is what a queue gets whatever the others send; more than there is cannot be kept."}
+	case "pf:rule/default-queue":
+		return &finding{code: "harmful", severity: Warning, sources: []string{"pf.conf(5), QUEUEING"},
+			message: fmt.Sprintf("all that no rule assigns goes through %s, and no rule chooses %s, which is much faster", e.Key, e.Value),
+			because: "default stands behind the queue of what no rule assigns; give it to the other one, or assign the traffic that is to be fast."}
 	case "pf:rule/again":
 		return &finding{code: "duplicate", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
 			message: fmt.Sprintf("line %s defines the macro %s otherwise before anything uses it", e.Value, e.Key),

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,6 +52,8 @@ func (k *checker) judgeTogether() {
 		k.judgeNetplan()
 	}
 	k.judgeSegments()
+	k.judgePortSpan("net.inet.ip.portfirst", "net.inet.ip.portlast")
+	k.judgePortSpan("net.inet.ip.portrange.first", "net.inet.ip.portrange.last")
 	for _, p := range ordered {
 		if p.system == k.system {
 			k.judgeOrder(p)
@@ -210,11 +213,15 @@ var ordered = []pair{
 	{catalog.OpenBSD, "kern.maxproc", "kern.maxthread", false,
 		"Every process has a thread at least, so that fork fails at the smaller limit " +
 			"(sys/kern/kern_fork.c, fork_check_maxthread).", 0},
+	{catalog.OpenBSD, "pf:set/limit/states", "pf:set/timeout/adaptive.end", false, purgedStates, 0},
+	{catalog.FreeBSD, "pf:set/limit/states", "pf:set/timeout/adaptive.end", false, purgedStates, 0},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
 		"Ports are taken from between the two in either order, which is hardly what was meant.", 0},
 	{catalog.FreeBSD, "vfs.zfs.arc.min", "vfs.zfs.arc.max", false, arcOrder, 0},
 	{catalog.FreeBSD, "vfs.zfs.arc_min", "vfs.zfs.arc_max", false, arcOrder, 0},
 }
+
+const purgedStates = "At adaptive.end all timeouts are zero: pf forgets idle connections long before the table is full (pf.conf(5))."
 
 const queueOrder = "The kernel refuses a longer queue than the maximum (sys/net/netisr.c, netisr_setqlimit: EINVAL); raise " +
 	"net.isr.maxqlimit in loader.conf first."
@@ -259,6 +266,24 @@ func (k *checker) judgeOrder(p pair) {
 	}
 	k.reportIn(at.file, at.entry, finding{code: "conflict", severity: Warning, value: true, sources: at.record.Sources,
 		message: text, because: p.because})
+}
+
+// fewPorts are so few for outgoing connections that a busy host runs out of them.
+const fewPorts = 8000
+
+// judgePortSpan reports lines that leave few ports to outgoing connections.
+func (k *checker) judgePortSpan(first, last string) {
+	at := cmp.Or(k.effects[last], k.effects[first])
+	if k.system == catalog.Linux || at == nil || at.record == nil {
+		return
+	}
+	low, ok1 := k.numberOf(k.effects[first], first)
+	high, ok2 := k.numberOf(k.effects[last], last)
+	if span := high - low + 1; ok1 && ok2 && span > 0 && span < fewPorts {
+		k.reportIn(at.file, at.entry, finding{code: "harmful", severity: Warning, value: true, sources: at.record.Sources,
+			message: fmt.Sprintf("%s to %s leaves %.0f ports for outgoing connections", first, last, span),
+			because: "Each connection to one address and port takes one, also while it waits to be forgotten; a proxy or a resolver uses up so few."})
+	}
 }
 
 // judgeShare reports a value that is within the other one and above what it can use of it.

@@ -1,0 +1,72 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// Lines of pf.conf that are no sentences of a language, and those of a macro.
+var (
+	pfLine = regexp.MustCompile(`^(?:set[ \t]+(?:limit|timeout|skip|block-policy|loginterface|(?:ruleset-)?optimization|` +
+		`state-policy|state-defaults|debug|require-order|fingerprints|hostid|reassemble|syncookies)[ \t]|` +
+		`scrub[ \t]+(?:in|out|on|all|from)\b|altq[ \t]+on[ \t]|queue[ \t]+\S+[ \t]+(?:on|parent|bandwidth|priority|qlimit)[ \t]|` +
+		`(?:no[ \t]+)?(?:nat|rdr|binat)[ \t]+(?:(?:pass|log|quick)[ \t]+)*(?:on|proto|from|inet6?)[ \t]|` +
+		`(?:nat-|rdr-|binat-|scrub-)?anchor[ \t]+"|table[ \t]+<[A-Za-z0-9_.-]+>|antispoof[ \t]|` +
+		`(?:pass|block|match)(?:[ \t]+(?:in|out|all|log|quick|drop|return[a-z-]*|inet6?)(?:[ \t]+\([^)]*\))?)*` +
+		`(?:[ \t]+(?:on|proto|from)[ \t]+[^ \t.]+|[ \t]+(?:in|out|log|quick|drop|return|inet)[ \t]+all|[ \t]+(?:scrub|flags)\b))`)
+	pfMacro     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*(?:"[^"]*"|\{[^}]*\}|[^ \t"]+)[ \t]*(?:#.*)?$`)
+	pfMacroOpen = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*"[^"]*$`) // which ends in a later line
+)
+
+// pfText reports a text of statements of pf.conf and nothing else.
+func pfText(text string) bool {
+	found, goesOn, quoted := false, false, false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if quoted {
+			quoted = strings.Count(line, `"`) != 1
+			continue
+		}
+		if pfMacroOpen.MatchString(line) {
+			quoted = true
+			continue
+		}
+		continued := goesOn
+		goesOn = strings.HasSuffix(line, `\`) || goesOn && (line == "" || line[0] == '#')
+		switch {
+		case line == "" || line[0] == '#' || continued:
+		case pfLine.MatchString(line):
+			found = true
+		case !pfMacro.MatchString(line) && line != "pass" && line != "block" && line != "block all" && line != "pass all":
+			return false
+		}
+	}
+	return found
+}
+
+// pfWhole are entries that tell something of a whole file, of which a block of a guide is a part.
+var pfWhole = map[string]bool{"pf:rule/unreached": true, "pf:rule/again": true, "pf:rule/macro": true, "pf:rule/table": true,
+	"pf:rule/neighbours": true, "pf:rule/overruled": true, "pf:rule/overload": true, "pf:rule/default-queue": true,
+	"pf:rule/uncapped": true, "pf:rule/guarantees": true, "pf:rule/skipped": true, "pf:rule/queue": true}
+
+// pfLines are entries whose value is a line.
+var pfLines = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true,
+	"pf:rule/overload": true}
+
+// bsdNames are names of systems that have pf.
+var bsdNames = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|pfsense|opnsense|truenas|hardenedbsd|mac ?os|os ?x\b|` +
+	`darwin`)
+
+// onlyNamed returns the one system of the BSDs that a text names, "" for several or another one.
+func onlyNamed(text string) System {
+	system := System("")
+	for _, name := range bsdNames.FindAllString(text[:min(len(text), DetectSize)], -1) {
+		named := System(strings.ToLower(name))
+		if named != OpenBSD && named != FreeBSD || system != "" && named != system {
+			return ""
+		}
+		system = named
+	}
+	return system
+}

@@ -1,0 +1,48 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// sessionCommand is a command behind the prompt of a shell; a comment has no such word behind its sign.
+var sessionCommand = regexp.MustCompile(`^[ \t]*(?:\[[^\]\n]{1,60}\][^ \t\n]{0,20}|[A-Za-z0-9_.@:~/-]{0,60})[$#%>][ \t]*` +
+	`(?:(?:doas|sudo)[ \t]+)?(?:echo|printf|cat|tee|sysctl|ifconfig|route|rcctl|sysrc|pfctl|ipfw|sed|cp|mv|` +
+	`sh[ \t]+/etc/netstart|kldload|service|pkg(?:_add)?)[ \t]+[-'"/A-Za-z0-9$<>]`)
+
+// sessionText is the text of a session of a shell as a script with every byte in its place: blanks stand for prompts and
+// for what the commands printed. ok is false for another text.
+func sessionText(text string) (script string, ok bool) {
+	if !sessionCommand.MatchString(strings.TrimLeft(text, " \t\r\n")) {
+		return "", false
+	}
+	out := []byte(text)
+	goesOn, end := false, ""
+	for start := 0; start < len(text); {
+		stop := len(text)
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			stop = start + i
+		}
+		line := text[start:stop]
+		switch command := sessionCommand.FindString(line); {
+		case end != "":
+			if strings.TrimSpace(line) == end {
+				end = ""
+			}
+		case command != "" && !goesOn:
+			erase(out[start : start+strings.IndexAny(command, "$#%>")+1])
+			goesOn = true
+		case !goesOn:
+			erase(out[start:stop])
+		}
+		if goesOn && end == "" {
+			if m := heredocMark.FindStringSubmatch(line); m != nil {
+				end = m[1]
+			}
+		}
+		goesOn = goesOn && end == "" && strings.HasSuffix(line, `\`)
+		start = stop + 1
+	}
+	return string(out), true
+}

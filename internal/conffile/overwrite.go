@@ -1,0 +1,74 @@
+package conffile
+
+import (
+	"slices"
+	"strings"
+)
+
+// firstWrite is the first command of a script that writes a file.
+type firstWrite struct {
+	target word
+	told   bool
+}
+
+// overwrites follows which commands write configuration files, and rejects a write that a later one of the same script
+// throws away, since that one begins the file anew.
+func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
+	if name == "sysctl" && slices.ContainsFunc(words, func(w word) bool { return w.text == "--system" || w.text == "-p" }) {
+		clear(s.writes) // the settings count, whatever becomes of the file
+	}
+	targets, anew := []word{c.target}, !c.append
+	switch name {
+	case "echo", "printf":
+		echoed = words
+	case "tee":
+		anew, targets = true, nil
+		for _, w := range words {
+			if strings.HasPrefix(w.text, "-") {
+				anew = anew && w.text != "-a" && w.text != "--append"
+			} else {
+				targets = append(targets, w)
+			}
+		}
+	case "cat":
+	default:
+		targets = nil
+	}
+	for file := range s.writes { // whoever else names the file may have taken what was written
+		if name != "tee" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, file) }) {
+			delete(s.writes, file)
+		}
+	}
+	// A whole file that is written twice is one of two hosts, or of two ways to do it.
+	empty := name == "cat" || len(echoed) == 0 || echoed[0].text == "" ||
+		strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#")
+	for _, w := range targets {
+		s.wroteAt(w, anew, c.conditional || s.within, empty)
+	}
+}
+
+func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
+	file := s.resolved(w.text)
+	placed := strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/boot/")
+	if !placed || fromPath(file, "[").Kind == "" || strings.Contains(file, "$") {
+		return
+	}
+	before, known := s.writes[file]
+	switch {
+	case known && anew && !conditional && !before.told:
+		s.rejected(Reject{Line: before.target.line, Span: before.target.span, Idle: true,
+			Reason:  "this is lost: a later line begins " + file + " anew; append there with >> or tee -a",
+			Because: "The shell's > and tee without -a leave nothing of what the file held."})
+		before.told = true
+		s.writes[file] = before
+	case known || conditional || empty || len(s.writes) >= maxWrites:
+	default:
+		if s.writes == nil {
+			s.writes = map[string]firstWrite{}
+		}
+		s.writes[strings.Clone(file)] = firstWrite{target: w}
+	}
+}
+
+// maxWrites bounds the files of a script that are followed, since every command is compared with them.
+const maxWrites = 20

@@ -1,0 +1,227 @@
+package conffile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pfSpec is what a filter rule of pf.conf says, as far as pfctl compares its parts with each other.
+type pfSpec struct {
+	action, direction, family string
+	protocols                 string // as pfProtocols has them
+	hidden                    bool   // a macro may hold any words
+	vague                     bool   // no address tells the family
+	at                        map[string]word
+}
+
+// pfOptions are the words of a rule that are looked up.
+var pfOptions = []string{"port", "user", "group", "icmp-type", "icmp6-type", "keep", "modulate", "synproxy",
+	"return-rst", "allow-opts",
+	"overload", "route-to", "reply-to", "dup-to", "nat-to", "rdr-to", "binat-to", "flags", "divert-to",
+	"divert-reply", "divert-packet", "os"}
+
+// pfTargets are the words behind which port is one of a translation.
+var pfTargets = []string{"nat-to", "rdr-to", "binat-to", "af-to", "divert-to", "divert-packet"}
+
+// pfTakes are the words behind which a macro stands for what they take.
+var pfTakes = []string{"on", "from", "to", "port", "proto", "user", "group", "icmp-type", "icmp6-type", "code", "label", "tag", "tagged",
+	"queue", "flags", "nat-to", "rdr-to", "binat-to", "route-to", "reply-to", "dup-to", "divert-to", "max-mss", "rtable", "!", "=", "<", ">", "/",
+	"prio", "received-on", "probability", "os"}
+
+func pfSpecOf(words []word) pfSpec {
+	spec := pfSpec{action: words[0].text, family: pfFamily(words), protocols: pfProtocols(words), vague: pfVague(words),
+		at: map[string]word{}}
+	depth, translated := 0, false
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		switch w.text {
+		case "{", "(":
+			depth++
+		case "}", ")":
+			depth--
+		}
+		before := words[i-1].text
+		switch {
+		case w.quoted || before == "label" || before == "tag" || before == "tagged":
+		case w.expands && depth == 0 && !slices.Contains(pfTakes, before):
+			spec.hidden = true
+		case (w.text == "in" || w.text == "out") && depth == 0 && spec.direction == "":
+			spec.direction = w.text
+		case w.text == "port" && translated:
+		case slices.Contains(pfOptions, w.text) && (depth == 0 || w.text == "overload"):
+			if _, known := spec.at[w.text]; !known {
+				spec.at[w.text] = w
+			}
+			translated = translated || slices.Contains(pfTargets, w.text)
+		}
+	}
+	return spec
+}
+
+// pfConsistent rejects a rule whose parts do not fit together (rule_consistent of pfctl's parse.y, OpenBSD 1.719 of 2025;
+// FreeBSD's is older and has the same checks).
+func (s *scanner) pfConsistent(words []word) {
+	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) || s.system == "" {
+		return
+	}
+	spec := pfSpecOf(words)
+	for _, check := range []func(*scanner, pfSpec) (string, string){pfProtocolFits, pfFamilyFits, pfActionFits, pfDirectionFits} {
+		if option, reason := check(s, spec); option != "" {
+			w := spec.at[option]
+			s.reject(w.line, w.span, reason)
+			return
+		}
+	}
+	s.pfGateway(words)
+	s.pfPriority(words)
+}
+
+// only reports whether a rule is about protocols of these alone; one that names none is about all.
+func (p pfSpec) only(allowed ...string) bool {
+	return p.protocols != "any" && !slices.ContainsFunc(strings.Fields(p.protocols), func(protocol string) bool {
+		return !slices.Contains(allowed, protocol)
+	})
+}
+
+func pfProtocolFits(s *scanner, p pfSpec) (option, reason string) {
+	if p.hidden || p.protocols == "" {
+		return "", ""
+	}
+	has := func(option string) bool { _, is := p.at[option]; return is }
+	withPorts := []string{"tcp", "udp", "6", "17"}
+	if s.system == FreeBSD {
+		withPorts = append(withPorts, "sctp", "132")
+	}
+	switch {
+	case has("port") && !p.only(withPorts...):
+		return "port", "a port needs the protocol: pfctl takes it with proto tcp, proto udp or both alone"
+	case has("user") && !p.only("tcp", "udp", "6", "17"):
+		return "user", "pfctl takes user with proto tcp, proto udp or both alone"
+	case has("return-rst") && !p.only("tcp", "6"):
+		return "return-rst", "pfctl takes return-rst with proto tcp alone: return answers every protocol in its own way"
+	case has("icmp-type") && p.protocols != "any" && !p.only("icmp", "1"):
+		return "icmp-type", "pfctl takes icmp-type with proto icmp alone"
+	case has("icmp6-type") && p.protocols != "any" && !p.only("icmp6", "ipv6-icmp", "58"):
+		return "icmp6-type", "pfctl takes icmp6-type with proto icmp6 alone"
+	}
+	return "", ""
+}
+
+// pfFamilyFits holds that a type of ICMP needs an address family, which addresses tell too.
+func pfFamilyFits(_ *scanner, p pfSpec) (option, reason string) {
+	for _, of := range [][2]string{{"icmp-type", "inet"}, {"icmp6-type", "inet6"}} {
+		_, has := p.at[of[0]]
+		switch {
+		case !has:
+		case p.family != "any" && p.family != of[1]:
+			return of[0], of[0] + " is one of " + of[1] + ", and the rule is about " + p.family
+		case p.family == "any" && p.vague && !p.hidden:
+			return of[0], "pfctl wants the address family with " + of[0] + ": write " + of[1] + " before proto"
+		}
+	}
+	return "", ""
+}
+
+// pfVague reports whether no host of a rule may tell an address family: those of a table or of an interface in
+// parentheses change, and any is both.
+func pfVague(words []word) bool {
+	for i := 1; i+1 < len(words); i++ {
+		if words[i].quoted || words[i].text != "from" && words[i].text != "to" {
+			continue
+		}
+		depth, dynamic := 0, false
+		for _, w := range words[i+1:] {
+			switch {
+			case w.text == "!":
+				continue
+			case w.text == "{" || w.text == "(":
+				depth++
+				dynamic = w.text == "("
+			case w.text == "}" || w.text == ")":
+				depth--
+				dynamic = false
+			case dynamic, strings.HasPrefix(strings.TrimPrefix(w.text, "!"), "<"):
+			case w.text == "any" || w.text == "no-route" || w.text == "urpf-failed" || w.text == "port":
+			default:
+				return false
+			}
+			if depth == 0 {
+				break
+			}
+		}
+	}
+	return true
+}
+
+func pfActionFits(s *scanner, p pfSpec) (option, reason string) {
+	refused := []string{"keep", "modulate", "synproxy"}
+	for _, option := range refused {
+		if _, has := p.at[option]; has && (p.action == "block" || p.action == "match" && s.system == OpenBSD) {
+			return option, "pfctl takes " + option + " state in pass rules alone: a " + p.action + " rule makes no state"
+		}
+	}
+	if _, has := p.at["allow-opts"]; has && p.action != "pass" {
+		return "allow-opts", "pfctl takes allow-opts in pass rules alone"
+	}
+	return "", ""
+}
+
+func pfDirectionFits(s *scanner, p pfSpec) (option, reason string) {
+	if p.hidden {
+		return "", ""
+	}
+	for _, option := range []string{"route-to", "reply-to", "nat-to", "rdr-to", "binat-to", "divert-to"} {
+		_, has := p.at[option]
+		translates := option == "nat-to" || option == "rdr-to"
+		switch {
+		case !has || translates && s.system != OpenBSD:
+		case option == "binat-to":
+			if p.direction != "" && s.system == OpenBSD {
+				return option, "pfctl takes binat-to in rules without a direction alone: leave out " + p.direction
+			}
+		case option == "divert-to":
+			if p.direction == "out" {
+				return option, "pfctl takes divert-to in rules for incoming packets alone: write in for out"
+			}
+		case p.direction == "":
+			return option, "pfctl takes " + option + " in rules with a direction alone: write in or out"
+		}
+	}
+	return "", ""
+}
+
+// pfGateway rejects an interface beside the gateway of route-to, which OpenBSD took until 6.8.
+func (s *scanner) pfGateway(words []word) {
+	for i := 0; s.system == OpenBSD && i+3 < len(words); i++ {
+		if w := words[i]; w.text != "route-to" && w.text != "reply-to" && w.text != "dup-to" || w.quoted {
+			continue
+		}
+		from := i + 1
+		if words[from].text == "{" {
+			from++
+		}
+		if from+3 < len(words) && words[from].text == "(" && words[from+2].text != ")" && words[from+3].text == ")" {
+			s.rejected(Reject{Line: words[from].line, Span: Span{words[from].span.Start, words[from+3].span.End}, certain: true,
+				Reason: words[i].text + " takes the address of the gateway alone: write " + words[i].text + " " + words[from+2].text})
+			return
+		}
+	}
+}
+
+// pfPriority rejects a priority that there is not.
+func (s *scanner) pfPriority(words []word) {
+	for i := 0; s.system == OpenBSD && i+1 < len(words); i++ {
+		if words[i].text != "prio" || words[i].quoted {
+			continue
+		}
+		for _, w := range words[i+1 : min(i+4, len(words))] {
+			if n, err := strconv.Atoi(w.text); err == nil && n > 7 {
+				s.reject(w.line, w.span, "there is no priority "+w.text+": they are 0 to 7")
+				return
+			} else if w.text != "(" && err != nil {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package conffile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
+)
+
+// pfKeywords are the words that a filter rule is made of, those of OpenBSD and of FreeBSD (lookup of pfctl's parse.y).
+var pfKeywords = strings.Fields(`af-to all allow-opts binat-to bitmask code divert-packet divert-reply divert-to dnpipe dnqueue
+	drop dup-to fastroute flags fragment from group icmp-type icmp6-type in inet inet6 keep label least-states log
+	match max-pkt-rate max-pkt-size modulate nat-to no on once os out port prio probability proto queue quick random rdr-to
+	received-on reply-to return return-icmp return-icmp6 return-rst ridentifier round-robin route-to rtable scrub set
+	source-hash static-port sticky-address state synproxy tag tagged to tos ttl user`)
+
+// pfArguments are the words behind which one word, a list or a group in parentheses stands that is no keyword.
+var pfArguments = strings.Fields(`on proto from to port user group label tag tagged queue icmp-type icmp6-type code flags os rtable
+	probability prio tos ttl nat-to rdr-to binat-to route-to reply-to dup-to divert-to received-on max-pkt-rate max-pkt-size
+	dnpipe dnqueue ridentifier source-hash log state scrub return-rst return-icmp return-icmp6 return set`)
+
+// pfOptional are those behind which it may be missing.
+var pfOptional = []string{"source-hash", "log", "state", "return-rst", "return-icmp", "return-icmp6", "return", "from", "to"}
+
+// pfMisspelt rejects a word of a filter rule that is one slip away from a keyword, where a keyword has to stand.
+func (s *scanner) pfMisspelt(words []word) {
+	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) {
+		return
+	}
+	for i := 1; i < len(words); {
+		w := words[i]
+		if w.quoted || w.expands {
+			return // which may stand for anything
+		}
+		if !slices.Contains(pfKeywords, w.text) {
+			if meant := pfMeant(w.text); meant != "" {
+				s.reject(w.line, w.span, "pfctl knows no word "+w.text+" here; did you mean "+meant+"?")
+			}
+			return
+		}
+		i++
+		if slices.Contains(pfArguments, w.text) {
+			i = pfArgumentEnd(words, i, w.text)
+		}
+	}
+}
+
+// pfMeant is the keyword that a word is one slip away from.
+func pfMeant(text string) string {
+	if len(text) < 2 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-") != "" {
+		return ""
+	}
+	for _, keyword := range pfKeywords {
+		swapped := len(text) == 2 && len(keyword) == 2 && text[0] == keyword[1] && text[1] == keyword[0]
+		if swapped || len(text) > 3 && len(keyword) > 3 && spelling.Slip(text, keyword) {
+			return keyword
+		}
+	}
+	return ""
+}
+
+// pfArgumentEnd is where what an option takes ends that begins at a word.
+func pfArgumentEnd(words []word, i int, option string) int {
+	for i < len(words) && (words[i].text == "!" || words[i].text == "=" || words[i].text == "<" || words[i].text == ">" ||
+		option == "port" && strings.Trim(words[i].text, "<>") == "" || words[i].text == "rdomain") {
+		i++
+	}
+	if i == len(words) || slices.Contains(pfOptional, option) && slices.Contains(pfKeywords, words[i].text) && !words[i].quoted {
+		return i
+	}
+	if option == "log" || strings.HasPrefix(option, "return") || option == "state" || option == "scrub" {
+		if words[i].text != "(" {
+			return i
+		}
+	}
+	if option == "set" && words[i].text != "(" {
+		return i // a keyword with its own argument
+	}
+	if open := words[i].text; open == "{" || open == "(" {
+		for depth := 0; i < len(words); i++ {
+			switch words[i].text {
+			case "{", "(":
+				depth++
+			case "}", ")":
+				depth--
+			}
+			if depth == 0 {
+				break
+			}
+		}
+	}
+	i++
+	if i+1 < len(words) && (option == "port" || option == "user" || option == "group") &&
+		(words[i].text == "><" || words[i].text == "<>" || words[i].text == ":") {
+		i += 2 // a range
+	}
+	return min(i, len(words))
+}
