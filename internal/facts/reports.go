@@ -129,7 +129,7 @@ var failures = []failureForm{
 	{Broken, regexp.MustCompile(`\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
 		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
-	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
+	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\bunreasonably long \d+ms\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
 		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
 		`link|connection|receiver|network|disk|upstream|server)|\bfailed to send out heartbeat on time\b|\b(?:high|increased|excessive) (?:latency|lag|jitter|rtt)\b|` +
 		`\b(?:latency|lag|delay)\b` + gap + `{0,20}\b(?:too high|exceed\w*|above)\b|\bcan't keep up\b|\bcannot keep up\b|\bnot keep(?:ing)? up\b`)},
@@ -156,7 +156,7 @@ var (
 		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with)\b`)
+		`access denied|certificate|not (?:a )?valid|directory|including drops|log messages in last|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
