@@ -7,7 +7,7 @@ func Rules() []Rule {
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
 		pcieLinkLost(), cardNotStarted(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
-		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
+		netmapOffload(), linkFlaps(), carpFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), accessLine(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), serversRefuse(), proxyQueue(), proxyBusy(),
 		unclosed(), programLimit(), cpuThrottled(), answerSlow(), checksums(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),
@@ -33,6 +33,6 @@ func Rules() []Rule {
 		tunnelReplay(), rdmaLosses(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
-		refusalsLimited(), settingHarmful(), settingNoEffect(), reported(),
+		refusalsLimited(), settingHarmful(), settingNoEffect(), settingInFile(), reported(),
 	}
 }
