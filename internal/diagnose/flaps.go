@@ -24,6 +24,7 @@ type linkLog struct {
 	fell, rose time.Time
 	roseAt     facts.Source
 	down       bool // the last line of it said that it is down
+	byDriver   bool // and its driver said so
 	mayRise    bool // the log shows its way up as well
 }
 
@@ -66,9 +67,11 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 			if dated && writtenAt(line).IsZero() && !sinceStart.MatchString(line) {
 				continue // a title or a sentence repeats it
 			}
-			// Some drivers say once more that it is down, before it is up again.
-			if l := of(name); l != nil && !(l.down && l.mayRise) {
-				l.down, l.downs = true, append(l.downs, src())
+			// Some drivers say once more that it is down, before it is up again; bonding says it after the driver, and before it
+			// waits for downdelay more than once.
+			bonds := strings.Contains(line, "link status ") // bond_miimon_inspect and bond_miimon_commit in drivers/net/bonding/bond_main.c
+			if l := of(name); l != nil && !(l.down && (l.mayRise || bonds && l.byDriver || strings.Contains(line, "link status down"))) {
+				l.down, l.byDriver, l.downs = true, !bonds, append(l.downs, src())
 				l.downAt = stamped(l.downAt, line)
 				l.fell, l.rose = writtenAt(line), time.Time{}
 				if !l.fell.IsZero() && !started {
@@ -125,6 +128,11 @@ func (l *linkLog) outage() (string, []facts.Source) {
 		lasted = "for less than a second"
 	}
 	return "going down once, " + lasted, []facts.Source{l.downs[0], l.roseAt}
+}
+
+// stayedDown reports whether the link went down once while a log was written, and not up again.
+func (l *linkLog) stayedDown() bool {
+	return len(l.downs) == 1 && len(l.ups) == 0 && (len(l.downAt) == 1 && l.downAt[0] > afterStart || len(l.downAt) == 0 && len(l.downOn) == 1)
 }
 
 // writtenAt is the time that syslog wrote before a line; of those without a year the distance is right within one.
@@ -195,7 +203,8 @@ var (
 		`atlantic: link change old \d+ new 0\b|ax88179\w* - link status is: 0)|` +
 		`([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
 		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|` +
-		`\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
+		`\(slave ([a-z][\w.@-]*)\): link status (?:definitely )?down|` +
+		`link status (?:definitely )?down for (?:(?:active|backup) )?interface ([a-z][\w.@-]*)|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is down|` +
 		`\b[a-z]\w+: ([a-z][\w.@-]*) link down$|([a-z][\w.@-]*: port \d+) link down$|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
@@ -203,6 +212,8 @@ var (
 		`SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
 		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|` +
 		`([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
+		`\(slave ([a-z][\w.@-]*)\): link status (?:definitely up|up again)|` +
+		`link status (?:definitely up|up again after \d+ ms) for interface ([a-z][\w.@-]*)|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is up|` +
 		`\b[a-z]\w+: ([a-z][\w.@-]*) link up$|([a-z][\w.@-]*: port \d+) link up\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)

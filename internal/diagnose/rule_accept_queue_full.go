@@ -14,6 +14,9 @@ func acceptQueueFull() Rule {
 		Because: "New connections to this socket are being dropped or refused right now.",
 		Check: func(in Input) (out []Finding) {
 			for _, l := range in.Facts.Listeners {
+				if l.Backlog == 0 {
+					out = append(out, longQueue(l)...)
+				}
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
@@ -45,4 +48,20 @@ func acceptQueueFull() Rule {
 		Quiet: linuxExample("ss -ltn", "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      "+
 			"511          0.0.0.0:80        0.0.0.0:*\n"),
 	}
+}
+
+// longQueue finds a queue of which netstat shows no limit.
+func longQueue(l facts.Listener) []Finding {
+	const many, usual = 50, 128 // the least backlog that programs ask for, and net.core.somaxconn before Linux 5.4
+	if l.Queue < many {
+		return nil
+	}
+	found := with(Warning, one(l.Local, []facts.Source{l.Source}, "%d connections are waiting to be accepted", l.Queue))
+	if l.Queue == usual+1 {
+		found[0].Summary += fmt.Sprintf(", which is a full queue where the backlog is %d (the limit before Linux 5.4)", usual)
+	}
+	found[0].Because = "The program accepts them too slowly or not at all; a full queue drops further ones."
+	found[0].Confirm = "ss -ltn shows the limit of the queue as Send-Q; nstat -az TcpExtListenOverflows grows while it is full."
+	return do("find out why the program that listens on "+l.Local+" does not accept (strace -f -p PID): all its workers are busy, or blocked by "+
+		"a disk or a server behind it", found)
 }

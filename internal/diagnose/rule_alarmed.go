@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -12,7 +13,7 @@ var alarmTexts = []struct {
 	name, said, do, because string
 	severity                Severity
 }{
-	{"outbound packets dropped ratio", "%s of outbound packets were dropped",
+	{"outbound packets dropped ratio", "%s outbound packets were dropped",
 		"lengthen the interface's queue (ip link set dev NAME txqueuelen 1000 or more), and give the program behind it more " +
 			"CPU time", "", Warning},
 	{"netdev backlog exceeded", "at least %s packets were dropped at a full backlog within a minute",
@@ -27,7 +28,7 @@ var alarmTexts = []struct {
 	{"transmit errors", "%s packets could not be sent in two minutes",
 		"ethtool -S NAME | grep -E 'tx.*err|carrier' shows the kind of error; check dmesg for link changes",
 		"node_exporter sums all kinds of transmit errors.", Warning},
-	{"inbound packets dropped ratio", "%s of inbound packets were dropped",
+	{"inbound packets dropped ratio", "%s inbound packets were dropped",
 		"check the second column of /proc/net/softnet_stat: if it grows, raise net.core.netdev_max_backlog; if not, no " +
 			"protocol on this host wanted these packets", "", Info},
 	{"netdev budget ran outs", "receive processing ran out of its budget at least %s times",
@@ -47,9 +48,9 @@ func alarmedDrops() Rule {
 		Check: func(in Input) []Finding {
 			for _, t := range alarmTexts {
 				for _, a := range in.Facts.Alarms {
-					said, severity := percent(a.Share), gradedShare(a.Share)
-					if a.Share > 1 {
-						said = "more than 100%"
+					said, severity := percent(a.Share)+" of", gradedShare(a.Share)
+					if a.Share > 1 { // drops are counted beside the packets that passed
+						said = fmt.Sprintf("for every 100 that passed, %.0f", 100*a.Share)
 					}
 					if a.Count > 0 {
 						said, severity = strconv.FormatFloat(a.Count, 'f', -1, 64), t.severity

@@ -1,8 +1,9 @@
 package diagnose
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -26,10 +27,7 @@ func cephSlow() Rule {
 			who, waits := cephDaemons(in.Facts)
 			subject := "ceph"
 			if len(who) > 0 {
-				subject = strings.Join(who[:min(len(who), 3)], ", ")
-				if len(who) > 3 {
-					subject += fmt.Sprintf(" and %d more", len(who)-3)
-				}
+				subject = shortList(who, 3)
 			}
 			found := one(subject, lines, "operations are blocked or slow (%s)", counted(n, "line"))
 			if _, m := matching(in.Facts, ofBlueStore); m == n {
@@ -63,19 +61,21 @@ func cephSlow() Rule {
 var (
 	cephBlocked = regexp.MustCompile(`\b[1-9]\d* slow (?:ops|requests)(?:,? oldest one blocked for| are blocked > |, \d+ included below)|` +
 		`get_health_metrics reporting [1-9]\d* slow ops|slow request \d+\.\d+ seconds old, received|` +
-		`\b[1-9]\d* (?:requests|ops) are blocked > \d+ sec|BLUESTORE_SLOW_OP_ALERT|` +
+		`\b[1-9]\d* (?:requests|ops) are blocked > [\d.]+ sec|BLUESTORE_SLOW_OP_ALERT|` +
 		`observed slow operation indications in BlueStore|slow operation observed for \w+, latency = \d+|` +
 		`slow metadata IOs are blocked`)
 	cephDaemon = regexp.MustCompile(`\b(osd\.\d+)\b(?: \d+ get_health| has slow ops| +observed slow| \S+ \d+ : cluster \[WRN\] slow request)|` +
-		`\b(mon\.[\w-]+)(?:@\d+\(\w+\) e\d+ get_health| has slow ops)|are blocked > \d+ sec on (osd\.\d+)|daemons \[([^\]]{1,400})\]|/ceph-(\d+)\)`)
+		`\b(mon\.[\w-]+)(?:@\d+\(\w+\) e\d+ get_health| has slow ops)|are blocked > [\d.]+ sec on (osd\.\d+)|daemons \[([^\]]{1,400})\]|/ceph-(\d+)\)`)
 	ofBlueStore = regexp.MustCompile(`BLUESTORE_SLOW_OP_ALERT|in BlueStore|slow operation observed for \w+, latency`)
-	cephWaits   = regexp.MustCompile(`currently (?:sub_op_commit_rec from|waiting for subops from) \[?(\d+)`)
+	// cephBlocks is how long an operation is blocked on a daemon.
+	cephBlocks = regexp.MustCompile(`are blocked > ([\d.]{1,12}) sec on (osd\.\d+)`)
+	cephWaits  = regexp.MustCompile(`currently (?:sub_op_commit_rec from|waiting for subops from) \[?(\d+)`)
 )
 
-// cephDaemons are those that have slow operations, and the one that others wait for where it is a single one.
+// cephDaemons are those that have slow operations, those first whose operations are blocked longest, and the one that others wait for where it is a single one.
 func cephDaemons(f *facts.Facts) (who []string, waits string) {
-	const most = 8
-	alone := true
+	const most = 64
+	alone, longest := true, map[string]float64{}
 	for _, line := range f.Lines("dmesg") {
 		line = line[:min(len(line), 4096)]
 		if !cephBlocked.MatchString(line) {
@@ -89,6 +89,10 @@ func cephDaemons(f *facts.Facts) (who []string, waits string) {
 		if m == nil {
 			continue
 		}
+		if b := cephBlocks.FindStringSubmatch(line); b != nil {
+			seconds, _ := strconv.ParseFloat(b[1], 64)
+			longest[b[2]] = max(longest[b[2]], seconds)
+		}
 		if m[5] != "" {
 			m[5] = "osd." + m[5]
 		}
@@ -98,6 +102,7 @@ func cephDaemons(f *facts.Facts) (who []string, waits string) {
 			}
 		}
 	}
+	slices.SortStableFunc(who, func(a, b string) int { return cmp.Compare(longest[b], longest[a]) })
 	if !alone {
 		waits = ""
 	}

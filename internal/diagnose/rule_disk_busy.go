@@ -10,14 +10,14 @@ import (
 // diskBusy finds a disk that has no time left.
 func diskBusy() Rule {
 	return Rule{
-		ID: "disk-saturated", Title: "A disk is busy all the time", Severity: Info, Needs: []string{"disks|disk load"},
+		ID: "disk-saturated", Title: "A disk is busy all the time, or slow to answer", Severity: Info, Needs: []string{"disks|disk load"},
 		Because: "Reads and writes wait for this disk: the network may not be the bottleneck.",
 		Confirm: "A transfer without disk I/O (iperf3, wirerate measure bulk) is faster.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Disks {
 				d := &in.Facts.Disks[i]
 				l := d.Load
-				if l == nil || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
+				if l == nil || !l.BusyKnown || l.Busy < 0.95 && !slowToAnswer(l) || len(d.Below) > 0 {
 					continue
 				}
 				when := "while observed"
@@ -38,6 +38,12 @@ func diskBusy() Rule {
 		Fires: diskExample(99),
 		Quiet: diskExample(40),
 	}
+}
+
+// slowToAnswer reports whether a disk that has work half of the time takes longer for a request than a seek lasts.
+func slowToAnswer(l *facts.DiskLoad) bool {
+	const long = 50 // ms
+	return l.Busy >= 0.5 && max(l.ReadLatency, l.WriteLatency) >= long
 }
 
 // waits says how long requests took, where the tool told.

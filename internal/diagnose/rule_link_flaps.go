@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -45,7 +47,7 @@ func linkFlaps() Rule {
 					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}
 			}
-			return slices.Concat(out, leftBundle(in.Facts), withdrawnFunction(in.Facts))
+			return slices.Concat(withoutMember(in.Facts), out, stillDown(in.Facts, logs), leftBundle(in.Facts), withdrawnFunction(in.Facts))
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
@@ -111,6 +113,69 @@ var withoutCable = regexp.MustCompile(`^(?:gif|gre|ovpn[cs]|tun|tap|wg|epair|enc
 
 var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iw[imnx]\d|wpi|wifi|phy|run\d|rum\d|u?r?rtwn\d|urtw|bwfm|` +
 	`bwi\d|mwx|qwx|zyd|otus)`)
+
+// stillDown finds links that the log leaves down.
+func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
+	const most = 4
+	var names []string
+	var seen []facts.Source
+	var at []float64
+	var on []time.Time
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if logs[name].stayedDown() && !builtOn.MatchString(name) {
+			names, seen = append(names, name), append(seen, logs[name].downs...)
+			at, on = append(at, logs[name].downAt...), append(on, logs[name].downOn...)
+		}
+	}
+	if len(names) == 0 || f.System != system.Linux { // on the BSDs it is said of each change of settings as well
+		return nil
+	}
+	slices.Sort(at)
+	slices.SortFunc(on, time.Time.Compare)
+	found := with(Info, one(shortList(names, most), sample(seen), "the log shows the link going down once, and not up again while it was written"))
+	found[0].Because = "Everything in flight was lost. A single time may be a pulled cable, a restarted device, or a settings change."
+	found = do("if it happens again: "+flapAction(f, names[0]), found)
+	if n := len(names); n > 1 && (together(at, n) || near(on, n)) {
+		found = with(Warning, one(shortList(names, most), sample(seen), "the log shows each of these links going down, and not up again while it "+
+			"was written"))
+		found[0].Because = "Links that fail together point at what they share: the switch, the card, its driver or its power."
+		found = do("compare the times with the switch's log (restart, err-disabled ports); ip -br link shows which are down now, "+
+			shell.Join("ethtool", names[0])+" whether a signal arrives", found)
+	}
+	return found
+}
+
+// shortList are names, of many the first.
+func shortList(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}
+
+// withoutMember finds a bond that lost its last member with a link (bond_select_active_slave in drivers/net/bonding/bond_main.c);
+// while the system starts each bond may say it.
+func withoutMember(f *facts.Facts) []Finding {
+	var lines []facts.Source
+	name := ""
+	for i, line := range f.Lines("dmesg") {
+		if m := noMember.FindStringSubmatch(line); m != nil && (name == "" || name == m[1]) &&
+			!slices.ContainsFunc(stamped(nil, line), func(at float64) bool { return at <= afterStart }) {
+			name, lines = m[1], append(lines, f.Line("dmesg", i+1))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	found := one(name, sample(lines), "the bond lost its last member with a link (%s)", counted(len(lines), "time"))
+	found[0].Because = "Until a member's link is up again nothing passes. Members that fail together point at what they share: the switch, " +
+		"the card, its firmware, or the bond's own monitoring (arp_ip_target)."
+	found[0].Confirm = "The switch's log shows the ports down at the same times; if not, the driver or the bond's monitoring did it."
+	return decisive(do("compare the times with the switch's log (restart, err-disabled ports, LACP); "+shell.Join("cat", "/proc/net/bonding/"+name)+
+		" shows each member's state and failure count; connect the members to two cards and two switches", found))
+}
+
+var noMember = regexp.MustCompile(`\b([a-z][\w.-]*): now running without any active interface`)
 
 // leftBundle finds ports that left their LACP bundle, as FreeBSD's ieee8023ad_lacp.c says it.
 func leftBundle(f *facts.Facts) []Finding {

@@ -42,7 +42,7 @@ func programsBacklog(f *facts.Facts) bool {
 	for _, name := range []string{"net.core.somaxconn", "kern.ipc.soacceptqueue", "kern.ipc.somaxconn"} {
 		limit, known := f.Integer(name)
 		for _, l := range f.Listeners {
-			if !known || l.Queue == 0 || l.Queue < l.Backlog {
+			if !known || l.Queue == 0 || l.Backlog == 0 || l.Queue < l.Backlog {
 				continue
 			}
 			if int64(l.Backlog) >= limit {

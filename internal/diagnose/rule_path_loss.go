@@ -142,10 +142,31 @@ func unanswered(f *facts.Facts) []Finding {
 			"back (route, tunnel, filter rule)."
 		found[0].Confirm = "tcpdump -ni any icmp at the peer shows whether pings arrive and are answered; a TCP connection " +
 			"(nc -zv PEER PORT) shows whether only pings are lost."
+		if small, ok := bySize(f, p); ok {
+			found[0].Summary = fmt.Sprintf("none of %d pings with %d bytes of data was answered, but %d of %d with %d bytes were", p.Sent, p.Data,
+				small.Answered, small.Sent, small.Data)
+			found[0].Evidence = append(found[0].Evidence, cmp.Or(small.Counted, small.Source))
+			found[0].Because = "Only the size differs, and it is far below any MTU: something on the path (a tunnel, an offload, a filter rule) drops " +
+				"packets by their length."
+			return decisive(do(fmt.Sprintf("ping each hop before it with both sizes (ping -s %d HOP, ping -s %d HOP; traceroute PEER lists them): the first that "+
+				"answers only the smaller one is behind the fault; on this host and its hypervisor switch the offloads off to test (ethtool -K NAME tx off gso off tso off)",
+				small.Data, p.Data), with(Warning, found)))
+		}
 		return decisive(do("ping the hops before it (traceroute PEER), then check the first that does not respond: route "+
 			"back, filter, tunnel state", with(Info, found)))
 	}
 	return nil
+}
+
+// bySize is a smaller ping to the same peer that was answered.
+func bySize(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
+	i := slices.IndexFunc(f.Pings, func(p facts.Ping) bool {
+		return p.Peer == large.Peer && p.Peer != "" && p.Data < large.Data && p.Data > 0 && 2*p.Answered > p.Sent
+	})
+	if i < 0 {
+		return facts.Ping{}, false
+	}
+	return f.Pings[i], true
 }
 
 // failedChecks finds lines whose check by mwan3 of OpenWrt fails (mwan3track).

@@ -17,6 +17,7 @@ func qdiscDrops() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				out = append(out, discardsAll(n)...)
 				for _, q := range ofOneKind(n.Qdiscs) {
 					if saidByChildren(n.Qdiscs, q.Qdisc) {
 						continue
@@ -52,6 +53,31 @@ func qdiscDrops() Rule {
 		Fires: qdiscExample(90000),
 		Quiet: qdiscExample(9),
 	}
+}
+
+// discardsAll finds a root queue that let nothing pass.
+func discardsAll(n *facts.NIC) []Finding {
+	const least = 3
+	for _, q := range n.Qdiscs {
+		if q.Parent != "" || q.Sent.Value > 0 || q.Dropped.Value < least || !slices.Contains([]string{"htb", "hfsc",
+			"prio", "drr", "tbf", "pfifo_fast", "pfifo", "bfifo", "fq_codel", "fq", "sfq", "cake"}, q.Kind) {
+			continue
+		}
+		found := with(Critical, one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "the interface's queue sent nothing and dropped all %d packets",
+			q.Dropped.Value))
+		dev := typed(n.Name)
+		found[0].Because = "Packets go to a class that does not exist, or to a queue without room; even ARP does not leave the host."
+		todo := "tc qdisc replace dev " + dev + " root fq_codel makes it send again; then check the default class and the lengths of the queues " +
+			"(tc -s class show dev " + dev + ")"
+		if strings.Contains(q.Options, "direct_qlen 0") {
+			found[0].Because = "The queue of packets without a class has no room (direct_qlen 0): its length is the interface's txqueuelen when the " +
+				"qdisc is created, and that was 0. Even ARP does not leave the host."
+			todo = "ip link set dev " + dev + " txqueuelen 1000, then create the qdisc again (tc qdisc replace dev " + dev + " root htb); or tc qdisc " +
+				"replace dev " + dev + " root fq_codel"
+		}
+		return do(todo, found)
+	}
+	return nil
 }
 
 // belowShaper names the shaper above a queue that drops: its rate is the bottleneck, not the link.

@@ -78,6 +78,9 @@ func percent(share float64) string {
 	if share < 1e-4 {
 		return fmt.Sprintf("%.2g in a million", share*1e6)
 	}
+	if share >= 0.995 { // %.2g would write 1e+02
+		return fmt.Sprintf("%.0f%%", share*100)
+	}
 	return fmt.Sprintf("%.2g%%", share*100)
 }
 

@@ -134,8 +134,8 @@ func neighbourSilent() Rule {
 		Confirm: "tcpdump -eni INTERFACE arp on both ends shows whether the request arrives.",
 		Check: func(in Input) []Finding {
 			who, first, ok := toldToPing(in.Facts, hostUnreachable)
-			if !ok {
-				return nil
+			if !ok || slices.ContainsFunc(in.Facts.NICs, func(n facts.NIC) bool { return discardsAll(&n) != nil }) {
+				return nil // not even the question leaves the host
 			}
 			return do("find the next hop (ip route get ADDRESS; BSD: route -n get ADDRESS); check that it is up, "+
 				"and compare its address, netmask, VLAN and switch port with this end's",

@@ -14,23 +14,29 @@ func tasksHung() Rule {
 		ID: "task-hung", Title: "A program is blocked in the kernel for minutes " +
 			"(hung task)", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "It waits for a disk, a file system or a lock, not for packets: what it serves stalls, and its clients see " +
-			"an unresponsive server.",
+		Because: "It waits for a disk, a file system (which may be on a server) or a lock: what it serves stalls, and its clients " +
+			"see an unresponsive server.",
 		Confirm: "The stalls coincide with these messages; iostat -x 1 then shows busy or unresponsive disks.",
 		Check: func(in Input) []Finding {
 			found, name := hungTasks(in.Facts)
 			if found == nil {
 				return nil
 			}
+			_, silent := matching(in.Facts, silentServer)
 			within := frames(in.Facts, "nfs_", "nfs4_", "rpc_wait", "cifs_", "smb2_", "ceph_")
 			switch {
 			case within != "" && !strings.HasPrefix(name, "nfsd"):
 				found[0].Because = "It waits for a network file system (" + within + " in its trace): the server does not respond, " +
 					"or the path to it loses packets."
 				found[0].Confirm = "The log names the server (not responding); loss towards it (ss -ti) points at the path."
-				if _, n := matching(in.Facts, silentServer); n > 0 {
+				if silent > 0 {
 					found = with(Info, found) // storage-server-silent says it
 				}
+				return do("check whether the server responds at that time, and its disks", found)
+			case silent > 0 && !strings.HasPrefix(name, "nfsd"):
+				found = with(Info, found)
+				found[0].Because = "A storage server did not respond in the same log: it probably waits for that."
+				found[0].Confirm = "The call trace after the message names the network file system (nfs_, cifs_, ceph_)."
 				return do("check whether the server responds at that time, and its disks", found)
 			case strings.HasPrefix(name, "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
@@ -84,5 +90,5 @@ var (
 	hungHint     = regexp.MustCompile(`hung_task_timeout_secs" disables this message`)
 	hungRow      = regexp.MustCompile(`\b([\w./:-]{1,16}) +D(?: [0-9a-f]{8,16})? +\d+ +\d+ +\d+ 0x[0-9a-f]+`)
 	silentServer = regexp.MustCompile(`not responding`)
-	callFrame    = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+`)
+	callFrame    = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+|\] \(\w+\) from \[`) // Arm's 32 bit ones print the names of both functions
 )

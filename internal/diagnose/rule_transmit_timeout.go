@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -16,7 +17,7 @@ func transmitTimeout() Rule {
 		Because: "While a card is reset, nothing is sent or received; driver, firmware, ASPM or the hardware is at fault.",
 		Check: func(in Input) []Finding {
 			if lines, n := logLines(in.Facts, saysHung); n > 0 {
-				return ofRealtek(in.Facts, hungCards(lines, n))
+				return ofRealtek(in.Facts, hungCards(in.Facts, lines, n))
 			}
 			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
 				if lines, n := matching(in.Facts, form); n > 0 {
@@ -51,18 +52,21 @@ func hungWords() []string {
 
 func saysHung(line string) bool { return holdsAny(strings.ToLower(line), hungWords()...) }
 
-// hungCards names the cards of the first and of the last line.
-func hungCards(lines []facts.Source, n int) []Finding {
+// hungCards names the cards of the lines.
+func hungCards(f *facts.Facts, lines []facts.Source, n int) []Finding {
 	card := "card"
 	if name := firstGroup(hungCard, lines[0].Text); name != "" {
 		card = name
 	} else if m := hungSlot.FindStringSubmatch(lines[0].Text); m != nil {
 		card = m[1]
 	}
-	if other := firstGroup(hungCard, lines[len(lines)-1].Text); other != "" && other != card {
-		card += ", " + other
+	names := []string{card}
+	for _, line := range f.Lines("dmesg") {
+		if name := firstGroup(hungCard, line); name != "" && saysHung(line) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	found := one(card, lines, "the kernel reported a hung card (%s)", counted(n, "line"))
+	found := one(shortList(names, 4), lines, "the kernel reported a hung card (%s)", counted(n, "line"))
 	return do(hungAction(lines[0].Text), ofHypervisor(found))
 }
 

@@ -17,6 +17,7 @@ const (
 		`(session\d+): session recovery timed out after`
 	SilentInitiator   = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
 	AbortedCommands   = `ABORT_TASK: Found referenced \S+ task_tag`
+	UnreachedSMB      = `CIFS:? VFS: (?:.* )?cifs_mount failed w/return code = -1(?:01|10|11|12|13|15)\b`
 	SilentSMB         = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded`
 	LostCephDaemon    = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
 	SlowHeartbeat     = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
@@ -25,17 +26,18 @@ const (
 	SilentDRBD        = `(?:block |drbd )(\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`
 	LostNVMeTarget    = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
 	SilentGlusterFS   = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
+	LostGlusterFS     = `\b0-(\S+): remote operation failed.*Transport endpoint is not connected|Brick (\S+) has disconnected from glusterd`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
 		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )
 
 // SilentForm is any of them.
 var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentInitiator, AbortedCommands, SilentSMB,
-	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS}, "|"))
+	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB}, "|"))
 
 // SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
 var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "[KNET", "[TOTEM"}
+	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "[KNET", "[TOTEM"}
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // datagramLimit is from how much unread data on a UDP socket is kept, in bytes:
@@ -64,6 +65,7 @@ func (f *Facts) readSocketTable(t text) error {
 	found := false
 	waiting := map[string]uint64{}
 	shown := map[string]Source{}
+	var queued []Listener
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if slices.Contains(words, "Rexmit") {
@@ -97,6 +99,9 @@ func (f *Facts) readSocketTable(t text) error {
 		if waiting[state]++; shown[state].Text == "" {
 			shown[state] = src
 		}
+		if state == "LISTEN" && recv > 0 && f.System == system.Linux && f.Parts["listeners"].State != Read {
+			queued = append(queued, Listener{Local: words[3], Queue: int(min(recv, 1<<31)), Source: src}) // inet_csk's sk_ack_backlog
+		}
 		if state == "SYN_SENT" {
 			f.unanswered(words[4], src)
 		}
@@ -110,6 +115,9 @@ func (f *Facts) readSocketTable(t text) error {
 	}
 	if !found {
 		return errNothing
+	}
+	if queued != nil {
+		f.Listeners, f.Parts["listeners"] = append(f.Listeners, queued...), Part{From: t.from, State: Read}
 	}
 	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "SYN_RECV": "tcp_states.syn_recv",
 		"CLOSE_WAIT": "tcp_states.close_wait", "CLOSED": "tcp_states.closed"} {

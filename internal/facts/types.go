@@ -187,7 +187,7 @@ type Flow struct {
 type Listener struct {
 	Local   string `json:"local"`
 	Queue   int    `json:"queue"`
-	Backlog int    `json:"backlog"`
+	Backlog int    `json:"backlog"` // 0 is unknown
 	Source  Source `json:"source"`
 }
 

@@ -258,6 +258,10 @@ $ netstat -s | grep listen
 	if _, err := LoadSession("nothing\n"); !errors.Is(err, ErrNoOutputs) {
 		t.Errorf("%v", err)
 	}
+	_, err = LoadSession("How to solve it?\n  Lookups: hit:681 missed:651 lost:4\n")
+	if want := "line 2 (Lookups: hit:681 missed:651 lost:4)"; !errors.Is(err, ErrNoOutputs) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s in it", err, want)
+	}
 }
 
 func FuzzTranscript(f *testing.F) {

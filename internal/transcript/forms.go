@@ -73,7 +73,7 @@ var looseLines = []looseLine{
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
 		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
-		`(?:requests|ops) are blocked > \d+ sec|` +
+		`(?:requests|ops) are blocked > [\d.]+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",

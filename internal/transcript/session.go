@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -189,11 +190,50 @@ func withoutOutputs(hosts []Posted) error {
 			}
 		}
 	}
-	if len(commands) == 0 {
-		return ErrNoOutputs
+	if len(commands) > 0 {
+		return commands
 	}
-	return commands
+	if u := likeOutput(hosts); u.text != "" {
+		return u
+	}
+	return ErrNoOutputs
 }
+
+// likeOutput is the line with the most numbers of those that a program seems to have printed.
+func likeOutput(hosts []Posted) (best unknownOutput) {
+	const many = 6
+	most := -1
+	for _, host := range hosts {
+		for _, part := range host.parts {
+			for i, line := range part.lines {
+				numbers := len(someNumber.FindAllString(line, 64))
+				if numbers > most && (numbers >= many || facts.IsLogLine(line) || isRow(line, part.fenced) ||
+					len(namedNumber.FindAllString(line, 3)) == 3) {
+					most, best = numbers, unknownOutput{max(part.first, 1) + i, words([]string{line})}
+				}
+			}
+		}
+	}
+	return best
+}
+
+// unknownOutput is a line of a text without any output that is known, which a program seems to have printed.
+type unknownOutput struct {
+	line int
+	text string
+}
+
+func (u unknownOutput) Error() string {
+	return fmt.Sprintf("%v; line %d (%s) looks like output, but is of no command that is read", ErrNoOutputs, u.line, u.text)
+}
+
+// Is makes it ErrNoOutputs to those who ask.
+func (unknownOutput) Is(target error) bool { return target == ErrNoOutputs }
+
+var someNumber = regexp.MustCompile(`\b\d[\d.,]*`)
+
+// namedNumber is a number behind its name: hit:17, lost=3.
+var namedNumber = regexp.MustCompile(`\b[a-z][\w-]*[:=]\d+(?:\s|$)`)
 
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
