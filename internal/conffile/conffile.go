@@ -279,6 +279,7 @@ type scanner struct {
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
 	within    bool            // the argument of sh -c
+	guided    bool            // a guide, whose scripts write files
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }

@@ -121,7 +121,8 @@ func (s *scanner) whole(into *scanner, kind Kind, file string, from, to, line in
 func (s *scanner) standing(into *scanner, text string, kind Kind, file string, from, line int) {
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
-	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file]}
+	sub := &scanner{src: text, path: into.path, system: s.system, part: !into.guided || kind != Script,
+		section: s.sections[file]}
 	defer func() {
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
 			if s.sections == nil {

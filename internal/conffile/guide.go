@@ -32,7 +32,7 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := *s
-		inner.path = b.file
+		inner.path, inner.guided = b.file, true
 		if b.kind == Jail || b.kind == HostnameIf {
 			inner.rejected = rejected // what they take for wrong is no placeholder
 		}
@@ -52,7 +52,7 @@ func (s *scanner) guide() {
 			s.emit(e)
 			return !s.stopped
 		}
-		inner.whole(&inner, b.kind, "", b.from, b.to, b.line)
+		inner.standing(&inner, cmp.Or(b.text, s.src[b.from:b.to]), b.kind, "", b.from, b.line)
 		return !s.stopped
 	}, s.tabled)
 	s.items()
@@ -66,9 +66,9 @@ var (
 		`recommended value)[ \t*]*(?:\||$)`)
 	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
 	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
-	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$` +
+	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
 		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
-	prompted = regexp.MustCompile(`^\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)(?:[ \t]|$)`)
+	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
 	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
@@ -187,7 +187,18 @@ func blockOf(text string, above []string, edited string) guideBlock {
 	if CheckText("", text) != nil || strings.TrimSpace(text) == "" {
 		return guideBlock{}
 	}
-	head, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	head, below, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if printsFile.MatchString(head) {
+		at := strings.Index(text, head)
+		blank := []byte(text)
+		erase(blank[at : at+len(head)])
+		b := blockOf(below, []string{head}, "")
+		b.text = string(blank)
+		return b
+	}
+	if commands := withoutPrompts(text); commands != "" {
+		return guideBlock{kind: Script, text: commands}
+	}
 	named := ""
 	for _, line := range append(slices.Clone(above[max(0, len(above)-guideAbove):]), head) {
 		if line == head && !strings.HasPrefix(head, "#") {
@@ -222,6 +233,8 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
+	case kind == PF && content == Script && anyLine(text, pfStatement):
+		return guideBlock{kind: kind, file: named} // with the command that loads it
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content}
 	}
@@ -238,6 +251,16 @@ var (
 
 // jailLine is a line of jail.conf.
 var jailLine = regexp.MustCompile(`(?m)^[ \t]*(?:vnet|exec\.[a-z]+|path|ip[46]\.addr|host\.hostname|mount\.devfs)[ \t]*(?:\+?=[^;\n]*)?;`)
+
+// anyLine reports whether one of the lines of a text is of a form.
+func anyLine(text string, form *regexp.Regexp) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if form.MatchString(strings.TrimSpace(line)) {
+			return true
+		}
+	}
+	return false
+}
 
 // allLines reports whether every line of a text is of a form, without its comments and empty ones.
 func allLines(text string, form *regexp.Regexp) bool {
@@ -280,6 +303,9 @@ func GuideSystem(file, text string) System {
 			all.freebsd++
 		case OpenBSD:
 			all.openbsd++
+		}
+		if b.kind == PF {
+			all.bsd++
 		}
 		return true
 	}, s.tabled)

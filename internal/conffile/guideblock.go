@@ -12,6 +12,7 @@ type guideBlock struct {
 	file           string
 	from, to, line int
 	loose          bool   // the file is not named
+	text           string // what is read in place of the block, with as many characters; "" for the block itself
 	system         System // that the text above speaks of, "" when it names none
 }
 
@@ -228,7 +229,7 @@ var (
 	pfStatement = regexp.MustCompile(`^(?:set (?:skip on|limit|timeout|optimization|block-policy|loginterface|state-policy|ruleset-` +
 		`optimization|fingerprints|debug) .+|scrub (?:in|out|on)\b.*|(?:nat|rdr|binat|no nat|no rdr)(?: pass)? (?:on|from|proto) .+|` +
 		`match (?:in|out|on) .+|(?:pass|block)(?: (?:return|drop))?(?: (?:in|out))?(?: log(?: \([a-z]+\))?)?(?: quick)?(?: on [^ ]+| inet6?| ` +
-		`proto [^ ]+| from .+| to .+| all)*|antispoof .+|table <[^>]+>.*|(?:nat-|rdr-)?anchor "[^"]+".*)$`)
+		`proto [^ ]+| from .+| to .+| all| (?:keep|modulate|synproxy|no) state| flags [^ ]+)*|antispoof .+|table <[^>]+>.*|(?:nat-|rdr-)?anchor "[^"]+".*)$`)
 	pfBetween = regexp.MustCompile(`^(?:#.*|[a-z][a-z0-9_]* ?= ?"[^"]*"[ \t]*(?:#.*)?)?$`)
 )
 
@@ -286,7 +287,43 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 }
 
 // fileComment is a comment that names the file of the lines below it, and nothing else.
-var fileComment = regexp.MustCompile(`(?m)^#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?[ \t]*$`)
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + printedFile + `)[ \t]*$`)
+
+// printedFile is a command that prints a file, behind a prompt: its lines follow.
+const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
+
+var (
+	printsFile = regexp.MustCompile(`^` + printedFile + `[ \t]*$`)
+	// promptLine is a command behind a prompt, and promptEnd where the command begins.
+	promptLine = regexp.MustCompile(`^[ \t]*(?:[$%>]|\\?#|\[?[A-Za-z0-9_.-]+@[^#$%>\n]{0,40}[#$%>])[ \t]+(?:sudo |doas )?(?:/s?bin/|/usr/s?bin/)?` +
+		`(?:sysctl|sysrc|kldload|kldunload|kldstat|ifconfig|ipfw|service|pfctl|pkg|route|echo|netstat|ping|reboot|zfs|zpool|mount|vi|vim|ee|` +
+		`nano|cd|cp|mkdir|chmod|jexec|jls|dmesg|portsnap|make|rcctl|sh|touch|install|dhclient)(?:[ \t].*)?$`)
+	promptEnd = regexp.MustCompile(`^[ \t]*(?:[$%>]|\\?#|\[?[A-Za-z0-9_.-]+@[^#$%>\n]{0,40}[#$%>])[ \t]+`)
+)
+
+// withoutPrompts makes the prompts of a block of commands blank, and what the commands print; it is "" for another block.
+func withoutPrompts(text string) string {
+	plain := []byte(text)
+	prompts, at := 0, 0
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		bare := strings.TrimRight(line, "\r\n")
+		switch trimmed := strings.TrimSpace(bare); {
+		case trimmed == "":
+		case promptLine.MatchString(bare):
+			prompts++
+			erase(plain[at : at+len(promptEnd.FindString(bare))])
+		case kindOfLine(trimmed) == Script:
+			return "" // comments above commands look like prompts
+		default:
+			erase(plain[at : at+len(bare)])
+		}
+		at += len(line)
+	}
+	if prompts == 0 {
+		return ""
+	}
+	return string(plain)
+}
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {

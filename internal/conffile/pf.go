@@ -325,7 +325,10 @@ func (s *scanner) pfUnknown(words []word) bool {
 		return false
 	}
 	if slices.Contains(shellWords, first.text) {
-		s.reject(first.line, first.span, "this is a command of the shell and no statement; it does not belong in the file")
+		if !s.stopped {
+			s.rejected(Reject{Line: first.line, Span: first.span, pasted: true,
+				Reason: "this is a command of the shell and no statement; it does not belong in the file"})
+		}
 		return true
 	}
 	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next "+

@@ -35,6 +35,7 @@ func (k *checker) judgeTogether() {
 		k.judgeClones()
 		k.judgeLinuxNames()
 		k.judgeNumberless()
+		k.judgeOwnRouter()
 		k.judgeSegmentSize()
 		k.judgeTagNumbers()
 		k.judgeServices()

@@ -210,6 +210,17 @@ func TestTogether(t *testing.T) {
 		{"comments that a page joined", []string{"a.txt", "The recommended settings of FreeBSD for a long path are\n# at least 16MB kern.ipc.maxsockbuf=16777216 # more for hosts net.inet.tcp.recvbuf_inc=65536 # both net.inet.tcp.blackhole=2\nand you can leave out the rest of it here.\n"}, "recvbuf_inc does not exist"},
 		{"a group that is no congestion control", []string{sysctl, "net.inet.tcp.cc.default.algo=htcp\nnet.inet.tcp.cc.htcp.mine=1\n"}, "cc.default.algo does not exist"},
 		{"the address of a jail in a guide", []string{"a.md", "Host, /etc/rc.conf of FreeBSD:\n```\nifconfig_em0_alias0=\"inet 192.0.2.50/32\"\n```\nJail, /etc/rc.conf:\n```\nifconfig_epair0b=\"inet 192.0.2.50/24\"\n```\n"}, ""},
+		{"commands behind prompts in a block", []string{"a.md", "# FreeBSD\n```\n$ sysrc hostname=\"a\"\n$ sysrc ifconfig_em1=\"DCHP\" # from the provider\nem1: no carrier\n```\n"}, "did you mean DHCP"},
+		{"comments above commands in a block", []string{"a.md", "# FreeBSD\n```\n# service of the firewall\nsysrc pf_enable=YES\nsysctl net.inet.ip.fastforwarding=1\n```\n"}, "fastforwarding does not exist"},
+		{"a file that a command prints", []string{"a.md", "My FreeBSD:\n```\n% cat /etc/rc.conf\nhostname=a\nfdescfs_load=\"YES\"\nsshd_enable=YES\n```\n"}, "fdescfs_load is a variable of the boot loader"},
+		{"an option of Linux' sysctl", []string{"a.md", "# FreeBSD\nIn /etc/sysctl.conf:\n```\nnet.inet.tcp.blackhole=2\n```\nThen:\n```\nsudo sysctl -p\n```\n"}, "write service sysctl restart"},
+		{"a command that loads the rules among them", []string{"a.md", "FreeBSD, `/etc/pf.conf`:\n```\n# the port\npass in proto tcp to port 7777\n\nsudo pfctl -f /etc/pf.conf\n```\n"}, "this is a command of the shell"},
+		{"bold commands", []string{"a.md", "#### FreeBSD\n\n!!! example\n    **# sysctl net.inet.ip.fastforwarding=1**\t - for a router\n"}, "fastforwarding does not exist"},
+		{"a jail of a script in a guide", []string{"a.md", "On FreeBSD:\n```sh\ncat <<'EOF' | doas tee /etc/jail.conf.d/web.conf\nweb {\n  vnet.interface = \"epair0b\";\n}\nEOF\n```\n"}, "write vnet;"},
+		{"sysctl.conf that a script writes below a variable", []string{"x.txt", "cat >> $ETC/sysctl.conf <<EOF\nnet.inet.ip.fastforwarding=0\nnet.local.stream.recvspace=65536\nEOF\n\necho done | tee -a $LOG | cat - /dev/null\ntail -n 46 $ETC/sysctl.conf | tee -a $LOG | cat\n"}, "fastforwarding does not exist"},
+		{"items with blanks around their sign", []string{"a.md", "Internally, FreeBSD uses netisr for this:\n\n* net.isr.bindthreads = 1\n* net.inet.ip.fastforwarding = 1\n* net.inet.rss.bits = X\n"}, "fastforwarding does not exist"},
+		{"a router that is the host itself", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\ndefaultrouter=\"192.0.2.9\"\n"}, "the host's own address on em0"},
+		{"rules of an indented block", []string{"a.rst", "PF of FreeBSD is used for this:\n\n**/etc/pf.conf**\n\n::\n\n   ext_if=\"em0\"\n   # out\n   nat on $ext_if from 192.0.2.0/24 to any -> ($ext_if)\n   pass out quick all keep state\n   block out on em0 proto tcp to any port 25\n\nThe rest\n"}, "no connection comes as far as this rule"},
 		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
