@@ -105,7 +105,8 @@ var joinedWord = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+="?[-
 
 // joined returns the names and values of a line that consists of assignments, with comments between them.
 func (s *scanner) joined(line, from, to int) (found [][2]Span) {
-	if strings.Count(s.src[from:to], "=") < 2 {
+	const longest = 16 << 10
+	if to-from > longest || strings.Count(s.src[from:to], "=") < 2 {
 		return nil
 	}
 	comment := false
