@@ -99,7 +99,7 @@ func SystemOf(k Kind) System {
 	case HostnameIf:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Other:
+		Service, Keyfile, Udev, Other:
 		return Linux
 	}
 	return ""
@@ -143,6 +143,10 @@ func fromPath(file, text string) Guess {
 	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
 		strings.HasSuffix(dir, "/network/") && base == "interfaces":
 		return Guess{Kind: Interfaces, Confidence: Certain}
+	case strings.HasSuffix(dir, "/system-connections/") && strings.Contains(text, "["):
+		return Guess{Kind: Keyfile, Confidence: Certain}
+	case strings.HasSuffix(dir, "/rules.d/") && strings.HasSuffix(base, ".rules"):
+		return Guess{Kind: Udev, Confidence: Certain}
 	case strings.HasSuffix(dir, "/netplan/") && strings.HasSuffix(base, ".yaml"):
 		return Guess{Kind: Netplan, Confidence: Certain}
 	case strings.HasPrefix(base, "ifcfg-") && !strings.Contains(base, ".bak"):
@@ -191,6 +195,10 @@ func fromName(name, text string) Guess {
 		return likely(LinkFile, Linux)
 	case (strings.HasSuffix(name, ".network") || strings.HasSuffix(name, ".netdev")) && strings.Contains(text, "["):
 		return likely(NetworkFile, Linux)
+	case strings.HasSuffix(name, ".nmconnection"):
+		return likely(Keyfile, Linux)
+	case strings.HasSuffix(name, ".rules") && udevRule.MatchString(text):
+		return likely(Udev, Linux)
 	case name == "interfaces" || strings.HasSuffix(name, "-interfaces"):
 		return likely(Interfaces, Linux)
 	case strings.Contains(name, "modprobe") && strings.HasSuffix(name, ".conf"):
@@ -198,7 +206,8 @@ func fromName(name, text string) Guess {
 	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")) && isNetplan.MatchString(text) &&
 		strings.Contains(text, "version:"):
 		return likely(Netplan, Linux)
-	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls") ||
+	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls") || strings.HasSuffix(name, ".tpl") ||
+		strings.HasSuffix(name, ".j2") ||
 		strings.HasPrefix(text, "#cloud-config")) && yamlSystem(text) != "":
 		return likely(YAML, yamlSystem(text))
 	case strings.HasSuffix(name, ".service") && (text == "[" || unitSets.MatchString(text)):
@@ -249,10 +258,10 @@ func kindOfContent(text string) Kind {
 		}
 		return ""
 	}
-	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") {
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") && !amongProse(text) {
 		return NetworkFile
 	}
-	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") {
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") && !amongProse(text) {
 		return LinkFile
 	}
 	if (hasLine(text, "[Service]") || hasLine(text, "[Manager]")) && unitSets.MatchString(text) {
@@ -297,6 +306,17 @@ func kindOfContent(text string) Kind {
 		return Script
 	}
 	return ""
+}
+
+// amongProse reports whether files of systemd-networkd are shown in a text: sentences stand beside their lines.
+func amongProse(text string) bool {
+	prose := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); !unitLine("", line, false, false) && isProse(line) {
+			prose++
+		}
+	}
+	return prose > 1
 }
 
 // onlySysctls reports whether every line of a text is one of sysctl.conf.

@@ -234,7 +234,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
-	case kind == PF && content == Script && anyLine(text, pfStatement):
+	case kind == PF && content == Script && !heredocFile.MatchString(text) && anyLine(text, pfStatement):
 		return guideBlock{kind: kind, file: named} // with the command that loads it
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content}

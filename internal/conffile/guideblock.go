@@ -289,8 +289,8 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 // fileComment is a comment that names the file of the lines below it, and nothing else.
 var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + printedFile + `)[ \t]*$`)
 
-// printedFile is a command that prints a file, behind a prompt: its lines follow.
-const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
+// printedFile is a command that prints or edits a file, behind a prompt: its lines follow.
+const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less|vim?|ee|nano) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
 
 var (
 	printsFile = regexp.MustCompile(`^` + printedFile + `[ \t]*$`)
@@ -312,8 +312,8 @@ func withoutPrompts(text string) string {
 		case promptLine.MatchString(bare):
 			prompts++
 			erase(plain[at : at+len(promptEnd.FindString(bare))])
-		case kindOfLine(trimmed) == Script:
-			return "" // comments above commands look like prompts
+		case kindOfLine(trimmed) == Script, plainAssignment.MatchString(trimmed):
+			return "" // comments above commands and settings look like prompts
 		default:
 			erase(plain[at : at+len(bare)])
 		}

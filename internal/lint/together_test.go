@@ -306,7 +306,11 @@ func TestLinuxTogether(t *testing.T) {
 		{"a backlog that programs must ask for", []string{sysctl, "net.core.somaxconn=65535\n"}, "/etc/sysctl.conf:1:20 needs info\n"},
 		{"a bond in turns", []string{modprobe, "options bonding mode=0 miimon=100\n"}, "/etc/modprobe.d/x.conf:1:22 harmful warning\n"},
 		{"a bond of systemd", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=balance-rr\n"}, "/etc/systemd/network/b.netdev:5:6 harmful warning\n"},
-		{"a bond by hash", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=802.3ad\n"}, ""},
+		{"a bond by hash", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=802.3ad\n"}, "/etc/systemd/network/b.netdev:5:6 needs info\n"},
+		{"twice in a guide", []string{"a.md", "Memory:\n\nnet.core.rmem_max = 8388608\n\n# more\nnet.core.rmem_max = 16777216\n"}, "a.md:3:1 duplicate warning\n"},
+		{"two examples", []string{"a.md", "For 1 Gbit/s:\n\nnet.core.rmem_max = 8388608\n\nFor 10 Gbit/s:\n\nnet.core.rmem_max = 16777216\n"}, ""},
+		{"a bond that is joined as a bridge", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nKind=bond\nName=b\n", "/etc/systemd/network/e.network", "[Match]\nName=eth0\n[Network]\nBridge=b\n"}, "/etc/systemd/network/e.network:4:1 conflict warning\n"},
+		{"a bridge", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nKind=bridge\nName=b\n", "/etc/systemd/network/e.network", "[Match]\nName=eth0\n[Network]\nBridge=b\n"}, ""},
 	} {
 		res := Run(c, files(tt.files...), Options{System: catalog.Linux, Version: "6.12", Ignore: []string{"same-as-default"}})
 		if got := list(res); got != tt.want {
