@@ -244,7 +244,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 
 // Lines of which a block that is said to be such a file must consist.
 var (
-	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*=[^ \t]`)
+	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*(?:=[^ \t]| = "[^"]*")`)
 	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|trunkproto|` +
 		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
 		`![a-z/])(?:[ \t]|$)`)

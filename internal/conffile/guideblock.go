@@ -91,6 +91,9 @@ func closed(line, end string) int {
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
 	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
 
+// spacedAssignment is one with blanks that the shell does not take, among others without.
+var spacedAssignment = regexp.MustCompile(`^[a-z][a-z0-9]*_[A-Za-z0-9_]* = "[^"]*"[ \t]*(?:#.*)?$`)
+
 // explained begins what a guide says behind a value.
 var explained = regexp.MustCompile(`[ \t]+(?:\\#|[—–-] |// ).*$`)
 
@@ -184,14 +187,13 @@ func (g *guideText) step(line, start, end int) bool {
 		}
 		return true
 	}
-	if assigned := plainAssignment.MatchString(text); assigned != g.plain {
-		if g.plain = assigned; assigned {
-			g.from, g.first = start, line
-			return true
-		}
-		if !g.concludePlain(start) {
-			return false
-		}
+	assigned := plainAssignment.MatchString(text) || g.plain && spacedAssignment.MatchString(text)
+	if assigned && !g.plain {
+		g.plain, g.from, g.first = true, start, line
+		return true
+	}
+	if !assigned && g.plain && !g.concludePlain(start) {
+		return false
 	}
 	if g.plain || text == "" {
 		return true

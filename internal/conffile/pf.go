@@ -129,6 +129,7 @@ func (p *pfLexer) flush() {
 		p.names.statement(p.words)
 		p.queues.statement(p.words)
 		p.skipped.statement(p.words)
+		p.skipped.uplink(p.words)
 	}
 	p.words = p.words[:0]
 	p.braces = 0

@@ -221,6 +221,16 @@ func TestTogether(t *testing.T) {
 		{"items with blanks around their sign", []string{"a.md", "Internally, FreeBSD uses netisr for this:\n\n* net.isr.bindthreads = 1\n* net.inet.ip.fastforwarding = 1\n* net.inet.rss.bits = X\n"}, "fastforwarding does not exist"},
 		{"a router that is the host itself", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\ndefaultrouter=\"192.0.2.9\"\n"}, "the host's own address on em0"},
 		{"rules of an indented block", []string{"a.rst", "PF of FreeBSD is used for this:\n\n**/etc/pf.conf**\n\n::\n\n   ext_if=\"em0\"\n   # out\n   nat on $ext_if from 192.0.2.0/24 to any -> ($ext_if)\n   pass out quick all keep state\n   block out on em0 proto tcp to any port 25\n\nThe rest\n"}, "no connection comes as far as this rule"},
+		{"a variable of rc.conf in capital letters", []string{rc, "IPv6_defaultrouter=\"fe80::1%em0\"\n"}, "did you mean ipv6_defaultrouter?"},
+		{"a family in capital letters", []string{rc, "ifconfig_em0_IPv6=\"inet6 2001:db8::1/64\"\n"}, "did you mean ifconfig_em0_ipv6?"},
+		{"an alias in capital letters", []string{rc, "ifconfig_em0=DHCP\nifconfig_em0_Alias0=\"inet 192.0.2.1/32\"\n"}, "did you mean ifconfig_em0_alias0?"},
+		{"an interface's name ends in a capital", []string{rc, "ifconfig_em0_WAN=\"up\"\n"}, ""},
+		{"a group of OpenBSD", []string{"/etc/pf.conf", "nat on egress from 192.0.2.0/24 to any -> (egress)\npass\n"}, "no interface into the group egress"},
+		{"blanks around '=' in a guide", []string{"a.md", "Add to FreeBSD's /etc/rc.conf:\n\n\tsshd_enable=\"YES\"\n\nand\n\n\tjail_x_ip=\"192.0.2.1\" ## a\n\tjail_y_ip = \"192.0.2.2\"\n"}, "without blanks around"},
+		{"comments that begin like commands", []string{"a.md", "FreeBSD:\n\n```\n# make the desktop respond\nnet.inet.tcp.syncookies=0\nnet.inet.tcp.msl=20000\n```\n"}, "syncookies = 0 weakens"},
+		{"a file in an editor", []string{"a.md", "FreeBSD:\n\n```\n# vi /etc/rc.conf\nifconfig_em0=\"DHPC\"\n\n# killall sendmail\n```\n"}, "did you mean DHCP?"},
+		{"a command that adds to pf.conf", []string{"a.md", "FreeBSD:\n\n```\n# Edit /etc/pf.conf and add:\nsudo tee -a /etc/pf.conf << 'EOF'\n" +
+			"pass in on em0 proto tcp to any port 2210\nEOF\nsudo pfctl -f /etc/pf.conf\n```\n"}, ""},
 		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
