@@ -303,7 +303,7 @@ var (
 	promptEnd = regexp.MustCompile(`^[ \t]*(?:[$%>]|\\?#|\[?[A-Za-z0-9_.-]+@[^#$%>\n]{0,40}[#$%>])[ \t]+`)
 )
 
-// withoutPrompts makes the prompts of a block of commands blank, and what the commands print; it is "" for another block.
+// withoutPrompts makes the prompts of a block of commands blank, and what they print; it is "" for another block.
 func withoutPrompts(text string) string {
 	plain := []byte(text)
 	prompts, at := 0, 0
