@@ -42,10 +42,28 @@ func (s *scanner) sysctlValue(e Entry, value string, w word) {
 	s.emit(e)
 }
 
+// rereads is how the BSDs apply sysctl.conf without a reboot.
+var rereads = map[System]string{FreeBSD: "write service sysctl restart, or sysctl -f /etc/sysctl.conf",
+	OpenBSD: "set each line by sysctl NAME=VALUE"}
+
+// readsAsLinux rejects sysctl -p, which the BSDs do not have.
+func (s *scanner) readsAsLinux(w word) bool {
+	if s.system != FreeBSD && s.system != OpenBSD {
+		return false
+	}
+	s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
+		Reason:  "sysctl of " + s.system.Title() + " has no option -p, which reads the file on Linux: " + rereads[s.system],
+		Because: "The command prints its usage, and what the file says counts from the next boot only."})
+	return true
+}
+
 // sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on
 // FreeBSD a ':' separates too). -p, -f and --system read files instead.
 func (s *scanner) sysctlCommand(words []word, base Entry) {
 	for i, w := range words {
+		if w.text == "-p" && i == 0 && s.readsAsLinux(w) {
+			return
+		}
 		if strings.HasPrefix(w.text, "-") {
 			continue
 		}

@@ -301,10 +301,10 @@ func kindOfContent(text string) Kind {
 			switch {
 			case sections > 0 && (k == Sysctl || k == Loader):
 				return "" // the file of a program, such as a stack in user space
-			case prose > 1 && k == Sysctl && Holds("", text):
-				return Other // a guide
 			case (k == Sysctl || k == Loader || k == RC) && heredocFile.MatchString(text):
 				return Script
+			case prose > 1 && k == Sysctl && Holds("", text):
+				return Other // a guide
 			}
 			return k
 		}
@@ -414,6 +414,10 @@ func kindOfLine(line string) Kind {
 		return Script
 	}
 	switch first {
+	case "pfctl", "service", "rcctl":
+		if rest != "" {
+			return Script
+		}
 	case "options", "blacklist", "softdep":
 		return Modprobe
 	case "set", "scrub", "pass", "block", "altq", "match", "nat", "rdr", "anchor", "table":

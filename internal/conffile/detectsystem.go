@@ -106,7 +106,7 @@ var systemWords = []struct {
 	{Script, "/etc/netplan/", Linux}, {Script, "/etc/systemd/", Linux}, {Script, "/etc/network/interfaces", Linux}, {Script, "/etc/modprobe.d/", Linux},
 	{Script, "/etc/security/limits", Linux}, {Script, "/etc/sysconfig/", Linux}, {Script, "/etc/default/grub", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
-	{Script, "ipfw ", FreeBSD}, {Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
+	{Script, "ipfw ", FreeBSD}, {Script, "pfctl ", ""}, {Script, "/etc/jail.conf", FreeBSD}, {Script, "doas ", ""}, {Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
 	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
 	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD}, {Script, "/etc/hostname.", OpenBSD}, {Script, " carpdev ", OpenBSD},
@@ -131,6 +131,15 @@ func ForMac(g Guess, text string) bool {
 		}
 	}
 	return macWords.MatchString(text) || strings.HasPrefix(text, "#!/bin/bash") && !strings.Contains(strings.ToLower(text), "bsd")
+}
+
+// ForBSD reports a text whose sysctls and commands are those of a BSD.
+func ForBSD(text string) System {
+	v := countVotes(Script, text[:min(len(text), DetectSize)])
+	if system, bsd := v.winner(); system != "" || !bsd {
+		return system
+	}
+	return onlyNamed(text)
 }
 
 func countVotes(kind Kind, text string) votes {

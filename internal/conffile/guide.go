@@ -70,9 +70,9 @@ var (
 		`recommended value)[ \t*]*(?:\||$)`)
 	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
 	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
-	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$` +
+	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
 		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
-	prompted = regexp.MustCompile(`^\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)(?:[ \t]|$)`)
+	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
 	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
@@ -109,7 +109,8 @@ var joinedWord = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+="?[-
 
 // joined returns the names and values of a line that consists of assignments, with comments between them.
 func (s *scanner) joined(line, from, to int) (found [][2]Span) {
-	if strings.Count(s.src[from:to], "=") < 2 {
+	const longest = 16 << 10
+	if to-from > longest || strings.Count(s.src[from:to], "=") < 2 {
 		return nil
 	}
 	comment := false
@@ -231,6 +232,8 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
+	case kind == PF && content == Script && !heredocFile.MatchString(text) && anyLine(text, pfStatement):
+		return guideBlock{kind: kind, file: named} // with the command that loads it
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content, session: session}
 	}
@@ -239,7 +242,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 
 // Lines of which a block that is said to be such a file must consist.
 var (
-	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*=[^ \t]`)
+	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*(?:=[^ \t]| = "[^"]*")`)
 	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|vlandev|trunkproto|` +
 		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|auth[a-z]+|peer[a-z]+|dest|` +
 		`lladdr|carpdev|vhid|advbase|advskew|syncdev|tunnel|tunneldomain|rdomain|rtlabel|link[012]|stp|llprio|` +
@@ -248,6 +251,16 @@ var (
 
 // jailLine is a line of jail.conf.
 var jailLine = regexp.MustCompile(`(?m)^[ \t]*(?:vnet|exec\.[a-z]+|path|ip[46]\.addr|host\.hostname|mount\.devfs)[ \t]*(?:\+?=[^;\n]*)?;`)
+
+// anyLine reports whether one of the lines of a text is of a form.
+func anyLine(text string, form *regexp.Regexp) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if form.MatchString(strings.TrimSpace(line)) {
+			return true
+		}
+	}
+	return false
+}
 
 // allLines reports whether every line of a text is of a form, without its comments and empty ones.
 func allLines(text string, form *regexp.Regexp) bool {
@@ -296,6 +309,9 @@ func GuideSystem(file, text string) System {
 			all.freebsd++
 		case OpenBSD:
 			all.openbsd++
+		}
+		if b.kind == PF {
+			all.bsd++
 		}
 		return true
 	}, s.tabled)

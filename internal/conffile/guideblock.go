@@ -101,6 +101,9 @@ func closed(line, end string) int {
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
 	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
 
+// spacedAssignment is one with blanks that the shell does not take, among others without.
+var spacedAssignment = regexp.MustCompile(`^[a-z][a-z0-9]*_[A-Za-z0-9_]* = "[^"]*"[ \t]*(?:#.*)?$`)
+
 // explained begins what a guide says behind a value.
 var explained = regexp.MustCompile(`[ \t]+(?:\\#|[—–-] |// ).*$`)
 
@@ -224,14 +227,13 @@ func (g *guideText) step(line, start, end int) bool {
 		}
 		return true
 	}
-	if assigned := g.assigns(text); assigned != g.plain {
-		if g.plain = assigned; assigned {
-			g.from, g.first = start, line
-			return true
-		}
-		if !g.concludePlain(start) {
-			return false
-		}
+	assigned := g.assigns(text) || g.plain && spacedAssignment.MatchString(text)
+	if assigned && !g.plain {
+		g.plain, g.from, g.first = true, start, line
+		return true
+	}
+	if !assigned && g.plain && !g.concludePlain(start) {
+		return false
 	}
 	if g.plain || text == "" {
 		g.output = false
@@ -271,7 +273,7 @@ var (
 	pfStatement = regexp.MustCompile(`^(?:set (?:skip on|limit|timeout|optimization|block-policy|loginterface|state-policy|ruleset-` +
 		`optimization|fingerprints|debug) .+|scrub (?:in|out|on)\b.*|(?:nat|rdr|binat|no nat|no rdr)(?: pass)? (?:on|from|proto) .+|` +
 		`match (?:in|out|on) .+|(?:pass|block)(?: (?:return|drop))?(?: (?:in|out))?(?: log(?: \([a-z]+\))?)?(?: quick)?(?: on [^ ]+| inet6?| ` +
-		`proto [^ ]+| from .+| to .+| all)*|antispoof .+|table <[^>]+>.*|(?:nat-|rdr-)?anchor "[^"]+".*)$`)
+		`proto [^ ]+| from .+| to .+| all| (?:keep|modulate|synproxy|no) state| flags [^ ]+)*|antispoof .+|table <[^>]+>.*|(?:nat-|rdr-)?anchor "[^"]+".*)$`)
 	pfBetween = regexp.MustCompile(`^(?:#.*|[a-z][a-z0-9_]* ?= ?"[^"]*"[ \t]*(?:#.*)?)?$`)
 )
 
@@ -329,8 +331,10 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 }
 
 // fileComment is a comment that names the file of the lines below it, and nothing else.
-var fileComment = regexp.MustCompile(`(?m)^#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?[ \t]*$|` +
-	`^[ \t]*[^\s$#%>]{0,60}[$#%>][ \t]*(?:(?:doas|sudo)[ \t]+)?cat +/(?:etc|boot)/[a-z0-9._/-]+[ \t]*$`)
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + printedFile + `)[ \t]*$`)
+
+// printedFile is a command that prints or edits a file, behind a prompt: its lines follow.
+const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less|vim?|ee|nano) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {

@@ -33,6 +33,8 @@ func sessionText(text string) (script string, ok bool) {
 		case command != "" && !goesOn:
 			erase(out[start : start+strings.IndexAny(command, "$#%>")+1])
 			goesOn = true
+		case !goesOn && kindOfLine(strings.TrimSpace(line)) == Script:
+			return "", false // what looked like prompts are comments above commands
 		case !goesOn:
 			erase(out[start:stop])
 		}

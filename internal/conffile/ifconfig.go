@@ -64,8 +64,14 @@ func isOption(w string) bool {
 		ifconfigSwitches[strings.TrimPrefix(w, "-")] || slices.Contains(ifconfigSpelt, w)
 }
 
+// misspeltDHCP are slips that leave the word a letter out of its place.
+var misspeltDHCP = map[string]bool{"DCHP": true, "DHPC": true, "HDCP": true, "DHCPD": true, "DHC": true, "DCHCP": true}
+
 // misspeltOption returns the option that a word is one slip away from, "" for none.
 func misspeltOption(text string) string {
+	if misspeltDHCP[text] {
+		return "DHCP"
+	}
 	if len(text) < 5 || len(text) > 20 || slices.Contains(ifconfigSpelt, text) || slices.Contains(ifconfigNear, text) {
 		return ""
 	}
@@ -129,7 +135,7 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig writes netmask as one word")
 			}
 			if meant != "" && s.system != Linux && !w.quoted {
-				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")
+				s.rejected(Reject{Line: w.line, Span: w.span, Reason: "ifconfig has no option " + bare + "; did you mean " + meant + "?", certain: true})
 			}
 			continue
 		}

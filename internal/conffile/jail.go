@@ -145,7 +145,7 @@ func (j *jailReader) statement() {
 }
 
 func (j *jailReader) reject(w word, reason, because string) {
-	j.s.rejected(Reject{Line: w.line, Span: w.span, Reason: reason, Because: because})
+	j.s.rejected(Reject{Line: w.line, Span: w.span, Reason: reason, Because: because, certain: true})
 }
 
 // jailParameters are those that files set (jail(8)); of allow and the like there are more.

@@ -134,6 +134,7 @@ func (p *pfLexer) flush() {
 		p.names.statement(p.words)
 		p.queues.statement(p.words)
 		p.skipped.statement(p.words)
+		p.skipped.uplink(p.words)
 	}
 	p.words = p.words[:0]
 	p.braces = 0
@@ -336,7 +337,10 @@ func (s *scanner) pfUnknown(words []word) bool {
 		return false
 	}
 	if slices.Contains(shellWords, first.text) {
-		s.reject(first.line, first.span, "this is a command of the shell and no statement; it does not belong in the file")
+		if !s.stopped {
+			s.rejected(Reject{Line: first.line, Span: first.span, certain: true,
+				Reason: "this is a command of the shell and no statement; it does not belong in the file"})
+		}
 		return true
 	}
 	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next "+

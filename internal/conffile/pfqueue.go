@@ -251,6 +251,16 @@ type pfSkipped struct {
 	values  map[string]string // of the macros of one word
 	rules   []word            // interfaces of rules
 	clamps  []pfClamp
+	egress  word // the first one that FreeBSD knows no members of
+}
+
+// uplink finds the group egress, whose members OpenBSD's kernel alone keeps.
+func (k *pfSkipped) uplink(words []word) {
+	for i := 1; i < len(words) && k.egress.text == ""; i++ {
+		if words[i].text == "egress" && slices.Contains([]string{"on", "(", "=", "from", "to"}, words[i-1].text) {
+			k.egress = words[i]
+		}
+	}
 }
 
 // pfClamp is the max-mss of a rule about an interface of PPPoE.
@@ -314,5 +324,8 @@ func (k *pfSkipped) conclude(s *scanner) {
 	}
 	for _, c := range k.clamps {
 		s.pfName("pf:rule/pppoe", c.size, c.iface)
+	}
+	if k.egress.text != "" && s.system == FreeBSD && !strings.Contains(s.src, "group egress") {
+		s.pfName("pf:rule/egress", k.egress, "egress")
 	}
 }

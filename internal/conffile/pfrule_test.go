@@ -207,7 +207,7 @@ func TestPFGone(t *testing.T) {
 		{FreeBSD, "nat-anchor \"x\"", ""},
 		{OpenBSD, "queue bulk parent root bandwidth 40%", "1:7 pf:queue=bulk\nrefused 1:24 \"bandwidth 40%\"\n"},
 		{OpenBSD, "block out quick on egress to <martians> return", "refused 1:41 \"return\"\n"},
-		{FreeBSD, "block return out quick on egress", ""}, {FreeBSD, "block drop in log all", ""},
+		{FreeBSD, "block return out quick on em0", ""}, {FreeBSD, "block drop in log all", ""},
 		{OpenBSD, "rdr-anchor \"x\"", "refused 1:1 \"rdr-anchor\"\n"},
 		{OpenBSD, "no nat on em0 to any", "refused 1:1 \"no nat\"\n"},
 	} {

@@ -95,8 +95,8 @@ func (s *scanner) rcNotAssignment(c *command) {
 		return
 	}
 	if len(c.words) > 1 && strings.HasPrefix(c.words[1].text, "=") {
-		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
-			"not an assignment: the shell takes this as a command; write name=\"value\" without blanks around '='")
+		s.rejected(Reject{Line: c.line, Span: Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End}, certain: true,
+			Reason: "not an assignment: the shell takes this as a command; write name=\"value\" without blanks around '='"})
 	}
 }
 

@@ -42,9 +42,13 @@ type shellLexer struct {
 	// the language is the shell's own.
 	unclosed func(line int, quote Span)
 	heredocs []heredoc
+	resumed  int // here-documents that a quoted delimiter was taken to end
 	cmd      command
 	handle   func(*command)
 }
+
+// maxResumed bounds the here-documents of a script that are searched to the end of the text for their delimiter.
+const maxResumed = 20
 
 type heredoc struct {
 	delimiter string
@@ -399,7 +403,8 @@ func (l *shellLexer) skipHeredocs() {
 				quoted = Span{start, start + len(text)}
 			}
 		}
-		if !ended && quoted.End > 0 { // what follows is meant for commands
+		if !ended && quoted.End > 0 && l.resumed < maxResumed { // what follows is meant for commands
+			l.resumed++
 			to, l.pos, l.line = quoted.Start, min(quoted.End+1, l.end), line+strings.Count(l.s.src[from:quoted.Start], "\n")
 			l.s.rejected(Reject{Line: l.line, Span: quoted, certain: true,
 				Reason:  "this does not end the here-document: its last line is " + h.delimiter + ", without quotes",

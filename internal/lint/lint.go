@@ -198,6 +198,9 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		if f.kind == "" && (opt.System == catalog.Linux || opt.System == "" && conffile.GuideSystem(in.Path, in.Text) == "") &&
 			conffile.Holds(in.Path, in.Text) {
 			f.kind = conffile.Other
+			if bsd := conffile.ForBSD(in.Text); opt.System == "" && (bsd == conffile.FreeBSD || bsd == conffile.OpenBSD) {
+				f.kind, g.System = conffile.Script, bsd
+			}
 		}
 		if parts := guideParts(f, in, opt); parts != nil {
 			for _, part := range parts {

@@ -212,6 +212,11 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
 			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),
 			because: "Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."}
+	case "pf:rule/egress":
+		return &finding{code: "no-effect", severity: Warning,
+			sources: []string{"ifconfig(8), group", "openbsd/src sys/net/if.c, if_group_egress_build"},
+			message: "FreeBSD puts no interface into the group egress: the rules about it match no packet",
+			because: "The kernel of OpenBSD keeps that group; here name the interface, or write group egress into its line of rc.conf."}
 	case "pf:rule/unreached":
 		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), quick"},
 			message: fmt.Sprintf("no connection comes as far as this rule: line %s, with quick, decides about all of them", e.Value),

@@ -45,6 +45,25 @@ func (k *checker) judgeRouter() {
 	}
 }
 
+// judgeOwnRouter reports a default router that is the host itself.
+func (k *checker) judgeOwnRouter() {
+	router := k.assigned("defaultrouter")
+	if router == nil || router.kind != conffile.RC || router.entry.Has(conffile.Expands|conffile.Conditional) {
+		return
+	}
+	for a := range k.ifconfigLines() {
+		network, clear := networkOf(a.entry)
+		if !clear || !network.IsValid() || network.Addr().String() != router.entry.Value || a.entry.Block != router.entry.Block ||
+			a.file != router.file {
+			continue
+		}
+		k.reportIn(router.file, router.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"route(8)", "rc.conf(5)"},
+			message: fmt.Sprintf("defaultrouter is %s, the host's own address on %s", router.entry.Value, a.entry.Iface),
+			because: "Packets to other networks have to go to another host of the network, its router, so that none of them leaves this one."})
+		return
+	}
+}
+
 // networks returns the IPv4 networks of the host by the lines of ifconfig in rc.conf; clear is false when other lines
 // or programs may bring more.
 func (k *checker) networks() (networks []netip.Prefix, lines int, clear bool) {

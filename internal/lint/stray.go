@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
 
@@ -83,8 +84,9 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 			message: fmt.Sprintf("%s is obsolete; the address belongs into %s=\"inet6 ...\"", e.Name, to),
 			because: "The name is that of releases before 9.0; the scripts warn at each start."}}
 	}
-	near := ""
+	near := k.inSmallLetters(e)
 	switch {
+	case near != "":
 	case at > 0 && (spelling.Edits(end, "enable") == 1 || swapped(end, "enable")) && k.lookup(front+"_enable") != nil:
 		near = front + "_enable"
 	case len(e.Name) >= 8 && !slices.Contains(portEnds, end):
@@ -102,6 +104,44 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 		because: "The scripts of rc.d ask for variables by their names; nothing asks for this one."}
 	f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
 	return []finding{f}
+}
+
+// inSmallLetters is the variable of rc.conf that a name is but for its capital letters; "" for another name.
+func (k *checker) inSmallLetters(e conffile.Entry) string {
+	front, end, _ := strings.Cut(e.Name, "_")
+	small := strings.ToLower(front) + "_" + strings.ToLower(end)
+	if strings.EqualFold(front, "ifconfig") {
+		iface, family, _ := strings.Cut(end, "_")
+		if small = "ifconfig_" + iface; family != "" {
+			small += "_" + strings.ToLower(family)
+		}
+	}
+	if small == e.Name || k.lookup(small) == nil {
+		return ""
+	}
+	return small
+}
+
+// numberedAlias is the end of a variable for one more address of an interface.
+var numberedAlias = regexp.MustCompile(`^alias[0-9]+$`)
+
+// capitalFamily finds a variable of an interface whose end is ipv6 or aliasN in capital letters.
+func (k *checker) capitalFamily(e conffile.Entry) *finding {
+	iface, of := strings.CutPrefix(e.Name, "ifconfig_")
+	at := strings.LastIndexByte(iface, '_')
+	if !of || at < 1 || k.system != catalog.FreeBSD || k.kindOf(e) != conffile.RC {
+		return nil
+	}
+	small := strings.ToLower(iface[at+1:])
+	if small == iface[at+1:] || small != "ipv6" && !numberedAlias.MatchString(small) {
+		return nil
+	}
+	meant := "ifconfig_" + iface[:at+1] + small
+	f := &finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5)"},
+		message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, meant),
+		because: "The scripts of rc.d ask for variables by their names; nothing asks for this one."}
+	f.fix = &Fix{Kind: FixRename, To: meant, Reason: f.message}
+	return f
 }
 
 // halfWord judges a switch of rc.conf whose value is a letter.

@@ -36,6 +36,7 @@ func (k *checker) judgeTogether() {
 		k.judgeClones()
 		k.judgeLinuxNames()
 		k.judgeNumberless()
+		k.judgeOwnRouter()
 		k.judgeSegmentSize()
 		k.judgeTagNumbers()
 		k.judgeServices()
