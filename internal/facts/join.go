@@ -251,6 +251,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.Receipts = append(f.Receipts, later.Receipts...)
 	f.TestWindows = append(f.TestWindows, later.TestWindows...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
+	f.PoolWaits = append(f.PoolWaits, later.PoolWaits...)
 	for _, m := range later.Modules {
 		if !slices.Contains(f.Modules, m) {
 			f.Modules = append(f.Modules, m)

@@ -357,6 +357,7 @@ var looseBlocks = []struct {
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
 	{regexp.MustCompile(`^Device:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"Device"}},
+	{facts.PoolWaitHead, "zpool iostat -l", []string{"total_wait"}},
 	{facts.LoadTestForm, "wrk", []string{"test @", " connection", "Concurrency"}},
 	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
 	{regexp.MustCompile(`^# pxname,svname,`), facts.ProgramStats, []string{"pxname"}},
