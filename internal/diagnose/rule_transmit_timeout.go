@@ -133,8 +133,18 @@ func crashedFirmware(in Input) []Finding {
 	if strings.HasSuffix(m[0], ") timeout") {
 		what, severity = "did not respond to its driver", Warning
 	}
+	if dumped.MatchString(m[0]) { // of which the driver does not say that it starts it again
+		what = "crashed"
+	}
+	quiet := "iw dev NAME set power_save off"
+	switch in.Facts.System {
+	case system.FreeBSD:
+		quiet = "ifconfig wlan0 -powersave"
+	case system.OpenBSD:
+		quiet = "ifconfig " + m[1] + " -powersave; fw_update fetches the newest firmware"
+	}
 	found := do("install another version of the driver and its firmware (newer, or the one before the last "+
-		"update), and test with power saving disabled: iw dev NAME set power_save off",
+		"update), and test with power saving disabled: "+quiet,
 		with(severity, one(m[1], lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
 	found[0].Because = "The radio is down while its firmware restarts, and stations have to reassociate; firmware, driver, " +
 		"power saving or the hardware is at fault, not a network setting."
@@ -142,11 +152,14 @@ func crashedFirmware(in Input) []Finding {
 }
 
 // firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c), ath10k (core.c), ath11k and ath12k
-// (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
-var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
+// (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it, and iwn, iwm and iwx of the BSDs
+// (if_iwx.c).
+var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+|iw[mnx]\d+)(?: [0-9a-f:.]+\.\d|` +
 	` [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|fatal firmware error|start error log dump|` +
 	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)`)
+
+var dumped = regexp.MustCompile(`(?i)^iw[mnx]\d+: .*(?:fatal firmware error|error log dump)`)
 
 // usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
 var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)
