@@ -95,6 +95,8 @@ func (o outputs) takeFile(name, command string, p passage) {
 	case strings.HasPrefix(name, "/proc/sys/"):
 		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
 		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]), one)
+	case strings.HasPrefix(name, "/proc/irq/") && strings.HasSuffix(name, "/smp_affinity_list"):
+		o.add("/proc/irq", command, strings.TrimPrefix(name, "/proc/irq/")+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/class/net/"):
 		o.add("/sys/class/net", command, strings.TrimPrefix(name, "/sys/class/net/")+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/"):

@@ -265,10 +265,24 @@ func (p *Posted) identify(all string, alone bool) {
 	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
 	}
-	if release := pfSenseRelease(all); release != "" && guess == "FreeBSD unknown unknown" {
-		guess = "FreeBSD unknown " + release
+	if release := cmp.Or(pfSenseRelease(all), namedRelease(all, guess)); alone && release != "" {
+		guess = strings.Replace(guess, " unknown unknown", " unknown "+release, 1)
 	}
 	p.Texts["uname -a"] = guess
+}
+
+// releaseName is a release as people write it: FreeBSD 13.2-RELEASE, OpenBSD 7.4.
+var releaseName = regexp.MustCompile(`\b(FreeBSD|OpenBSD)(?:/amd64)?[ -](\d{1,2}\.\d)\b`)
+
+// namedRelease is the one release of a system that a text speaks of, empty where there are several or none.
+func namedRelease(text, identity string) (release string) {
+	for _, m := range releaseName.FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(identity, m[1]+" ") || release != "" && release != m[2] {
+			return ""
+		}
+		release = m[2]
+	}
+	return release
 }
 
 // pfSenseRelease is the release of FreeBSD below pfSense, which names its own in the prompt.
