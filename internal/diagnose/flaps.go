@@ -61,7 +61,8 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 			}
 		}
 	}
-	for i, line := range lines {
+	for _, i := range inTime(lines) {
+		line := lines[i]
 		src := func() facts.Source { return f.Line("dmesg", i+1) }
 		if name := falls[i]; name != "" {
 			if dated && writtenAt(line).IsZero() && !sinceStart.MatchString(line) {
@@ -93,6 +94,28 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 		}
 	}
 	return links
+}
+
+// inTime are the indexes of lines from the oldest to the newest: OPNsense and pfSense show the newest of a log first.
+func inTime(lines []string) []int {
+	var first, last time.Time
+	order := make([]int, len(lines))
+	for i, line := range lines {
+		order[i] = i
+		if !linkDown.MatchString(line) && !linkRose.MatchString(line) {
+			continue
+		}
+		if at := writtenAt(line); !at.IsZero() {
+			if first.IsZero() {
+				first = at
+			}
+			last = at
+		}
+	}
+	if last.Before(first) {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // flaps says how the link changed, with the lines that show it; "" where it is not worth a word.

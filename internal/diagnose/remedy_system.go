@@ -48,6 +48,8 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 		"(openfiles=65536 of the daemon's class in /etc/login.conf, "},
 	{"fs.file-max for the whole host", "", "kern.maxfilesperproc per process and kern.maxfiles for the whole host",
 		"kern.maxfiles for the whole host"},
+	{"(dmesg and ethtool -i NAME show the versions)", "", "(dmesg shows the versions)",
+		"(dmesg shows the versions, fw_update fetches firmware)"},
 	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
 }
 

@@ -12,7 +12,8 @@ import (
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Needs: []string{"linux:driver *|lspci", "freebsd:messages", "openbsd:messages"},
+		Needs: []string{"linux:driver *|lspci", "freebsd:messages|interface counters",
+			"openbsd:messages|interface counters"},
 		Because: "Every register access of an emulated card causes an exit to the hypervisor; a paravirtual card (virtio, " +
 			"vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
@@ -53,8 +54,17 @@ func imitatedOnBus(f *facts.Facts) []Finding {
 	return nil
 }
 
-// emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate.
+// emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate, and cards with the address of a hypervisor
+// that count a collision for almost every packet.
 func emulatedOnBSD(f *facts.Facts) []Finding {
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		_, c := largest(nicCounters(n, "netstat.Coll", "netstat.Colls"))
+		if sent := sentPackets(n); virtualAddress.MatchString(n.MAC) && c.Value > warningCount && c.Value*10 > sent*9 {
+			return do(paravirtual, one(n.Name, []facts.Source{c.Source}, "it is an emulated card: its address is one of a "+
+				"hypervisor's (%s), and its collisions (%d, for %d packets sent) are not real", n.MAC, c.Value, sent))
+		}
+	}
 	guest, _ := f.Setting("kern.vm_guest")
 	if _, n := matching(f, virtualBoot); n == 0 && (guest == "" || guest == "none") {
 		return nil

@@ -103,7 +103,7 @@ const headers = 40
 // smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
 // BSDs'; tcpdump), and a row of tracepath from which on the path takes less (iputils, tracepath.c).
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)|` +
-	`IP (\S+) > \S+: ICMP \S+ unreachable - need to frag \(mtu (\d{2,5})\)|` +
+	`(?:IP |^\s*)(\S+) > \S+: ICMP \S+ unreachable - need to frag \(mtu (\d{2,5})\)|` +
 	`^\s*\d+:\s+(\S+) .*\bpmtu (\d{3,5})\b`)
 
 // ownMTU is what ping of Linux says of a packet that its own host does not send: larger than the interface's MTU, or than

@@ -94,7 +94,7 @@ func portFixes(s system.System) []Fix {
 // strace.
 var (
 	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket|connectexception|noroutetohostexception|` +
-		`a new connection)\b.*(can(not|'t) assign requested address|eaddrnotavail)|` +
+		`a new connection)\b.*(can(not|\\?'t) assign requested address|eaddrnotavail)|` +
 		`connect\(\) failed for (?:backend|server) \S+ no free ports`)
 	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
 )

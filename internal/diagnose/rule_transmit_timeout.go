@@ -137,8 +137,18 @@ func crashedFirmware(in Input) []Finding {
 	if busUnanswered.MatchString(m[0]) {
 		what, severity = "did not respond to its driver", Warning
 	}
+	if dumped.MatchString(m[0]) { // of which the driver does not say that it starts it again
+		what = "crashed"
+	}
+	quiet := "iw dev NAME set power_save off"
+	switch in.Facts.System {
+	case system.FreeBSD:
+		quiet = "ifconfig wlan0 -powersave"
+	case system.OpenBSD:
+		quiet = "ifconfig " + m[1] + " -powersave; fw_update fetches the newest firmware"
+	}
 	found := do("install another version of the driver and its firmware (newer, or the one before the last "+
-		"update), and test with power saving disabled: iw dev NAME set power_save off",
+		"update), and test with power saving disabled: "+quiet,
 		with(severity, one(cmp.Or(m[1], m[2], "Wi-Fi"), lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
 	found[0].Because = "The radio is down while its firmware restarts, and stations have to reassociate; firmware, driver, " +
 		"power saving or the hardware is at fault, not a network setting."
@@ -146,11 +156,11 @@ func crashedFirmware(in Input) []Finding {
 }
 
 // firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c; its forerunners' names), ath10k (core.c), ath11k and ath12k
-// (mhi.c), brcmfmac (core.c, sdio.c, bcmsdh.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it, mwlwifi, mac80211 for all (util.c), and the kernel of the
+// (mhi.c), brcmfmac (core.c, sdio.c, bcmsdh.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it, mwlwifi, iwn, iwm and iwx of the BSDs (if_iwx.c), mac80211 for all (util.c), and the kernel of the
 // processor in a system on a chip that runs it (remoteproc_core.c).
-var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
+var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|iw[mnx]\d+|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
 	` [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|` +
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|fatal firmware error|start error log dump|` +
 	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
 	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|^\W*Microcode SW error detected\. ? ?Restarting|` +
 	`\b(ieee80211 phy\d+): (?:Hardware restart was requested|cmd 0x[0-9a-f]+=\w+ timed out)|` +
@@ -158,6 +168,8 @@ var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|ath1[012
 
 // busUnanswered ends what they say of a card that does not answer, crashed or not.
 var busUnanswered = regexp.MustCompile(`\) timeout$|timed out$|failed (?:w/status )?-\d+$|sdio error, abort command$`)
+
+var dumped = regexp.MustCompile(`(?i)^iw[mnx]\d+: .*(?:fatal firmware error|error log dump)`)
 
 // usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
 var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)

@@ -97,6 +97,9 @@ func firstCollectors() []collector {
 			area: Connections, files: `^ping6?( .*)?$`, typed: `^arping( .*)?$`},
 		{part: "virtual memory", on: system.All(), op: host.Command("vmstat"), parse: (*Facts).readVmstat, when: recorded,
 			area: CPUs, shown: "`vmstat 1`", files: `^vmstat( -[PwSmMtc]+| \d+)*$`},
+		{part: "pool waits", on: []system.System{system.Linux, system.FreeBSD}, op: host.Command("zpool", "iostat", "-l"),
+			parse: (*Facts).readPoolWaits, when: recorded, area: Storage, shown: "`zpool iostat -vl`",
+			files: `^zpool iostat( \S+)+$`},
 		{part: "arc", on: onLinux(), op: host.Read("/proc/spl/kstat/zfs/arcstats"), parse: (*Facts).readArcstats,
 			when: atFirst, area: Storage},
 	}

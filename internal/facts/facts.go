@@ -181,6 +181,7 @@ type Facts struct {
 	Disks       []Disk       `json:"disks,omitempty"`
 	Rebuilds    []Rebuild    `json:"rebuilds,omitempty"`
 	ZFS         *ZFS         `json:"zfs,omitempty"`
+	PoolWaits   []PoolWait   `json:"pool_waits,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`

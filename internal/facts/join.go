@@ -252,6 +252,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.TestWindows = append(f.TestWindows, later.TestWindows...)
 	f.TestProcessors = append(f.TestProcessors, later.TestProcessors...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
+	f.PoolWaits = append(f.PoolWaits, later.PoolWaits...)
 	for _, m := range later.Modules {
 		if !slices.Contains(f.Modules, m) {
 			f.Modules = append(f.Modules, m)

@@ -12,14 +12,16 @@ import (
 // Lines of other tests under load: the table of irtt (client.go), the rows of flent's summary, of betterspeedtest.sh and
 // netperfrunner.sh, networkQuality of macOS, and the row that Waveform's test of bufferbloat shows.
 var (
-	irttTrip      = regexp.MustCompile(`^RTT +([0-9.]+)(µs|us|ms|s) +([0-9.]+)(µs|us|ms|s) +[0-9.]+\S+ +([0-9.]+)(µs|us|ms|s) `)
-	irttLoss      = regexp.MustCompile(`^packets sent/received: \d+/\d+ \(([0-9.]+)% loss\)`)
-	flentTrip     = regexp.MustCompile(`^Ping \(ms\) (?:ICMP|avg)\S* *: +([0-9.]+) +[0-9.]+ .*\bms\b`)
-	flentRate     = regexp.MustCompile(`^TCP (download|upload)(?: avg| sum)? *: +([0-9.]+) +[0-9.]+ .*\bMbits/s`)
-	netperfTrip   = regexp.MustCompile(`^(Min|Avg|Max): +([0-9.]+)$`)
-	netperfTitle  = regexp.MustCompile(`^Latency: \(in msec, \d+ pings, ([0-9.]+)% packet loss\)`)
-	qualityRate   = regexp.MustCompile(`^(Downlink|Uplink) capacity: ([0-9.]+) ([KMG])bps`)
-	qualityTrips  = regexp.MustCompile(`^Responsiveness: .*?(\d+) RPM`)
+	irttTrip     = regexp.MustCompile(`^RTT +([0-9.]+)(µs|us|ms|s) +([0-9.]+)(µs|us|ms|s) +[0-9.]+\S+ +([0-9.]+)(µs|us|ms|s) `)
+	irttLoss     = regexp.MustCompile(`^packets sent/received: \d+/\d+ \(([0-9.]+)% loss\)`)
+	flentTrip    = regexp.MustCompile(`^Ping \(ms\) (?:ICMP|avg)\S* *: +([0-9.]+) +[0-9.]+ .*\bms\b`)
+	flentRate    = regexp.MustCompile(`^TCP (download|upload)(?: avg| sum)? *: +([0-9.]+) +[0-9.]+ .*\bMbits/s`)
+	netperfTrip  = regexp.MustCompile(`^(Min|Avg|Max): +([0-9.]+)$`)
+	netperfTitle = regexp.MustCompile(`^Latency: \(in msec, \d+ pings, ([0-9.]+)% packet loss\)`)
+	qualityRate  = regexp.MustCompile(`^(Downlink|Uplink) capacity: ([0-9.]+) ([KMG])bps`)
+	qualityTrips = regexp.MustCompile(`^(?:Responsiveness: .*?(\d+) RPM|(?:Download|Upload) RPM: +(\d+) )`)
+	// baselineTrips and the other form of qualityTrips are of goresponsiveness.
+	baselineTrips = regexp.MustCompile(`^Baseline RPM: +(\d+) `)
 	qualityIdle   = regexp.MustCompile(`^Idle Latency: +([0-9.]+) milliseconds`)
 	waveformTrips = regexp.MustCompile(`^(\d+) ms +\+(\d+) ms +\+(\d+) ms$`)
 )
@@ -28,7 +30,7 @@ var (
 var LoadedTestForm = regexp.MustCompile(`^\s*(?:` + strings.Join([]string{
 	`RTT +[0-9.]+[mµu]?s +[0-9.]+[mµu]?s +[0-9.]+[mµu]?s `, `packets sent/received: \d+/\d+ \(`, `Ping \(ms\) (?:ICMP|avg)\S* *: +\d`,
 	`TCP (?:download|upload)[ a-z]*: +[0-9.]+ +[0-9.]+ .*Mbits/s`, `Latency: \(in msec, \d+ pings`,
-	`(?:Downlink|Uplink) capacity: [0-9.]+ [KMG]bps`, `Responsiveness: .*\d RPM`, `Idle Latency: +[0-9.]+ milliseconds`,
+	`(?:Downlink|Uplink) capacity: [0-9.]+ [KMG]bps`, `Responsiveness: .*\d RPM`, `(?:Baseline|Download|Upload) RPM: +\d+ `, `Idle Latency: +[0-9.]+ milliseconds`,
 	`\d+ ms +\+\d+ ms +\+\d+ ms$`}, "|") + `)`)
 
 // loaded takes a line of a test that measured round trips while it loaded the line, and tells whether it is one.
@@ -65,8 +67,14 @@ func (s *SpeedTest) loaded(line string, at func() Source) bool {
 		return true
 	}
 	if m := qualityTrips.FindStringSubmatch(line); m != nil {
-		if n := smallNumber(m[1]); n > 0 {
+		if n := smallNumber(m[1] + m[2]); n > 0 {
 			busy(60/float64(n), 0)
+		}
+		return true
+	}
+	if m := baselineTrips.FindStringSubmatch(line); m != nil {
+		if n := smallNumber(m[1]); n > 0 {
+			idle(60 / float64(n))
 		}
 		return true
 	}

@@ -111,6 +111,9 @@ func (f *Facts) checkSettings(settings map[string]Setting) {
 }
 
 func (f *Facts) checkPools() {
+	f.PoolWaits = slices.DeleteFunc(f.PoolWaits, func(w PoolWait) bool {
+		return !f.fits(name.OfPool, w.Pool, w.Source) || w.Device != "" && !f.fits(name.OfPool, w.Device, w.Source)
+	})
 	if f.ZFS == nil {
 		return
 	}

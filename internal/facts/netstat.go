@@ -268,6 +268,9 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 		if strings.HasSuffix(words[0], "*") { // marked so when it is not up
 			n.Up, n.StateUnknown = false, false
 		}
+		if n.MAC == "" && macAddress.MatchString(words[3]) {
+			n.MAC = words[3]
+		}
 		found = true
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}

@@ -90,7 +90,11 @@ var pastedSeeds = map[string]string{
 	"kstat":     "em0:0:em-stats:0\n          rx missed: 12 packets\n",
 	"systat -ip": "          IP Input                           IP Output\n     4534 total packets received         4521 total packets sent\n" +
 		"        0 - redirects generated            2 - socket buffer full\n",
-	"iostat":        "       tty            ada0\n tin  tout  KB/t tps  MB/s\n   2  1262 23.20  13  0.30\n",
+	"iostat": "       tty            ada0\n tin  tout  KB/t tps  MB/s\n   2  1262 23.20  13  0.30\n",
+	"zpool iostat -l": "              capacity     operations     bandwidth    total_wait     disk_wait    syncq_wait    asyncq_wait  scrub\n" +
+		"pool        alloc   free   read  write   read  write   read  write   read  write   read  write   read  write   wait\n" +
+		"tank        1.47T  85.5T  13.2K      0  1.32G      0    6ms      -    4ms      -  133ns      -    1ms      -      -\n" +
+		"  da1           -      -   1012      0   101M      0    6ms      -    5ms      -  115ns      -    1ms      -      -\n",
 	"netstat -s":    "Tcp:\n    10 segments sent out\n    2 segments retransmitted\nTcpExt:\n    3 SYNs to LISTEN sockets dropped\n",
 	"node_exporter": "node_netstat_TcpExt_ListenOverflows 12\nnode_network_receive_drop_total{device=\"eth0\"} 5\nnode_nf_conntrack_entries 7\n",
 	"/proc/net/udp": "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",

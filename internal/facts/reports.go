@@ -84,7 +84,7 @@ var failures = []failureForm{
 		`\bfailed to (?:wake ?up|power (?:on|up)|reset the|flush tx|stop tx|send (?:mcu|wmi|fw)|set (?:key|rate|channel))\b|` +
 		`\btimed? ?out waiting for (?:pending tx|mcu|fw|firmware|wmi|tx|rx|hardware)\b|\bpolling for tx timestamp\b|\bdma errors?\b|` +
 		`\b(?:can ?not|can't|failed to|could not|unable to) (?:attach|connect|find|probe|detect|init\w*|read|load)\b` + gap + `{0,16}\b(?:phy|mdio|eeprom|nvm|firmware)\b|` +
-		`\b(?:crash|crashed|assert(?:ed|ion)?)\b` + gap + `{0,24}\b(?:firmware|fw|remoteproc|microcode)\b|\btx status -\d+|` +
+		`\b(?:crash|crashed|assert(?:ed|ion)?)\b` + gap + `{0,24}\b(?:firmware|fw|remoteproc|microcode)\b|\btx status -\d+|\bstart (?:umac |lmac )?error log dump\b|` +
 		`\b(?:adapter|modem|controller|radio|dongle|coordinator)\b` + gap + `{0,16}\b(?:disconnected|fatal error|disappeared|not found|unplugged)\b|` +
 		`\bdevice not accepting address\b|\bdevice descriptor read/\w+, error\b|\bunable to enumerate usb device\b`)},
 	{NoMemory, regexp.MustCompile(`\bout of memory\b|\boom[- ]kill|\bcan(?:not|'t| not) allocate memory\b|\benomem\b|\b(?:memory|page) allocation failure\b|` +

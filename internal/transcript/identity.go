@@ -44,7 +44,7 @@ var identityMarks = []struct {
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
 		`carp: \d+@[a-z]|\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
-		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
+		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|\bOs \{ code: (?:4[09]|5[015]|6[45]), |^iw[mnx]\d+: |^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
 
@@ -335,7 +335,7 @@ func (p *Posted) understoodBy() string {
 // macOS prints in the formats of FreeBSD.
 const macOS = "macOS"
 
-var macNamed = regexp.MustCompile(`(?:^|[^\w.-])(?:[Mm]ac ?OS|OS X|OSX)\b`)
+var macNamed = regexp.MustCompile(`(?:^|[^\w.-])(?:[Mm]ac ?OS|(?i:os ?x))\b`)
 
 // systemNames are the names by which people call what they run; in the name of a host or of an initiator
 // (iqn.1993-08.org.debian) they say nothing.
