@@ -205,6 +205,23 @@ var knownReports = []knownReport{
 			"message is work (a large flow or routing table), little is a host short of CPU or memory.",
 		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl coverage/show the " +
 			"work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+	{regexp.MustCompile(`(?i)received an invalid passwd`), "VRRP", reportText{
+		summary: "advertisements of another router were dropped because its password differs",
+		because: "A backup that accepts no advertisement becomes master too: then two routers answer for the same address.",
+		do: "set the same auth_pass (8 characters at most) in vrrp_instance of keepalived.conf on all routers of this virtual_router_id; " +
+			"if the other router is of another group, give one of them another virtual_router_id"}},
+	{regexp.MustCompile(`(?i)received lower prio\w* advert|receive advertisement timeout`), "VRRP", reportText{
+		summary: "a backup took over because the master's advertisements did not arrive in time",
+		because: "A backup takes over after about 3 missing advertisements: the master was down or too busy to send them, or multicast " +
+			"(IP protocol 112) is lost between the two. Both answer for the address meanwhile.",
+		do: "capture on both (tcpdump -ni IF proto 112): if the master sends late, look for its CPU and disk (vrrp_rt_priority 50 helps); " +
+			"if they get lost, use unicast_peer or fix IGMP snooping; advert_int 2 tolerates longer gaps"}},
+	{regexp.MustCompile(`(?i)via TCP but not UDP`), "memberlist", reportText{
+		summary: "another node is reachable by TCP but not by UDP",
+		because: "Nodes of Docker Swarm, Consul and Nomad ask each other by UDP whether they live; without answers they are marked as " +
+			"failed, and names and addresses of their containers disappear.",
+		do: "allow UDP in both directions between all nodes: port 7946 of Docker Swarm (and 4789 for VXLAN), 8301 of Consul, 4648 of " +
+			"Nomad; check firewalls, security groups, and loss of UDP (ping, iperf3 -u)"}},
 	{regexp.MustCompile(`(?i)hold ?timer expired`), "BGP", reportText{
 		summary: "a session ended because nothing arrived from the other end for the hold time", peer: true,
 		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. Full-sized updates are " +

@@ -114,7 +114,7 @@ var failures = []failureForm{
 		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
 	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bback-?pressure\b`)},
-	{Silent, regexp.MustCompile(`\bcould not resolve peer\b`)}, // of an overlay network
+	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
 	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
@@ -154,7 +154,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.

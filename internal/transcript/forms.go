@@ -232,7 +232,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
 		[]string{"EVENT-DISCONNECTED", "(Reason: "}},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src"}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
 	{regexp.MustCompile(`^xx drop \([A-Z]`), facts.Reports, []string{"xx drop ("}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers",
