@@ -48,6 +48,11 @@ func countedLosses() Rule {
 				found[0].Because = "The first packet of an unknown flow goes up to ovs-vswitchd: these packets found that upcall " +
 					"queue full, because there are too many or too short flows, or flows are evicted too early."
 			}
+			if strings.Contains(c.Name, "requestlist.") {
+				found[0].Because = "Unbound had no room for these queries: they were dropped. Queries wait long where servers do not answer."
+				return do("raise num-queries-per-thread, and set outgoing-range to twice that (unbound.conf: num-queries-per-thread: "+
+					"4096, outgoing-range: 8192); check with unbound-control dump_requestlist which servers do not answer", found)
+			}
 			return do(queueRemedy, found)
 		},
 		Fires: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | "+

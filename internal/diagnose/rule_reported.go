@@ -191,7 +191,12 @@ var knownReports = []knownReport{
 		because: "Cilium keeps connections and translations in eBPF maps of fixed size; a connection that finds no room is dropped.",
 		do: "compare cilium bpf ct list global | wc -l with bpf-ct-global-tcp-max and bpf-ct-global-any-max, and raise them, or " +
 			"bpf-map-dynamic-size-ratio"}},
-	{regexp.MustCompile(`^xx drop \(Policy denied`), "cilium", reportText{summary: "a network policy denied packets",
+	{regexp.MustCompile(`(?:drop|DROPPED).*(?:FIB lookup failed|FIB_LOOKUP_FAILED)`), "cilium", reportText{
+		summary: "packets were dropped because the lookup of their route or neighbour failed",
+		because: "The node has no route to the destination, or no entry for its next hop in the neighbour table (FIB).",
+		do: "on the node: ip route get ADDRESS and ip neigh show for the destinations in the messages; the number behind the " +
+			"reason: 4 no unicast route, 5 forwarding is off (sysctl -w net.ipv4.conf.all.forwarding=1), 7 the neighbour is not known"}},
+	{regexp.MustCompile(`(?:drop|DROPPED).*(?:Policy denied|POLICY_DENIED)`), "cilium", reportText{summary: "a network policy denied packets",
 		because: "No policy of the endpoint allows this traffic: connections time out instead of being refused.",
 		do:      "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; allow them, if they are meant to talk"}},
 	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",

@@ -50,6 +50,9 @@ func wirelessSlow() Rule {
 					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not pass frames to the card (%s)",
 						counted(n, "message")))
 			}
+			if found := unreported(in.Facts); found != nil && len(out) == 0 {
+				return found
+			}
 			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
 				found := do("check the station's signal (iw dev NAME station dump) and the channel; if stations merely leave the "+
 					"range, nothing needs fixing",
@@ -118,6 +121,24 @@ func lostFrames(f *facts.Facts) []Finding {
 	found[0].Because = "The card reports the status of a frame after the driver's timeout: the driver may choose " +
 		"too low a rate. Occasional reports are harmless."
 	return do(action, found)
+}
+
+// noReports is what rtw88 says of frames whose result it waited for in vain (tx.c).
+var noReports = regexp.MustCompile(`\b(rtw_\w+ \S+): failed to get tx report from firmware`)
+
+// unreported finds firmware that does not tell what became of frames.
+func unreported(f *facts.Facts) []Finding {
+	lines, n := matching(f, noReports)
+	if n == 0 {
+		return nil
+	}
+	const often = 3
+	found := decisive(with(repeated(n, often), one(noReports.FindStringSubmatch(lines[0].Text)[1], lines,
+		"its firmware did not report what became of frames (%s)", counted(n, "message"))))
+	found[0].Because = "The driver waits half a second for the report of a frame: the firmware hangs, or the frame was lost on the air."
+	found[0].Confirm = "The messages coincide with slow or broken connections."
+	return do("update the kernel, which contains the driver, and linux-firmware; test with power saving disabled (iw dev NAME set "+
+		"power_save off)", found)
 }
 
 // missingACKs is what hostapd says of a station that it gave up.

@@ -160,7 +160,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 // programs of which nobody reads the lines as the network's.
 var (
 	noFailure = regexp.MustCompile(`\b(?:0|no|zero|without|\w+=0)\b (?:\w+ ){0,2}?(?:lost|dropped|drops|discarded|errors|packets lost|timeouts|loss|failures)\b|` +
-		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
+		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
 		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
@@ -202,7 +202,13 @@ func ReportOf(line string) (Report, bool) { return reportOf(line, true) }
 func UnstampedReport(line string) (Report, bool) { return reportOf(line, false) }
 
 func reportOf(line string, stamped bool) (r Report, ok bool) {
-	if len(line) > reportLimit || !tellsFailure(line) {
+	if len(line) > reportLimit {
+		return r, false
+	}
+	if (strings.Contains(line, "drop") || strings.Contains(line, "DROPPED")) && CiliumDrop.MatchString(line) {
+		return Report{Failure: Lost, Program: "cilium"}, true
+	}
+	if !tellsFailure(line) {
 		return r, false
 	}
 	l := parseLogLine(line)
@@ -226,6 +232,10 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	r.Program, r.Quiet, r.Peer, r.Count = l.program, l.level == quietLevel, peerOf(text), countedIn(text)
 	return r, true
 }
+
+// CiliumDrop is what cilium monitor (pkg/monitor/datapath_drop.go), its JSON and Hubble's say of a packet that was dropped.
+var CiliumDrop = regexp.MustCompile(`^xx drop \([A-Z]|\]? \S+: drop: [A-Z][\w ]+ \(|^\{"cpu":"CPU.*"type":"drop",.*"reason":"|` +
+	`"flow":\{.*"verdict":"DROPPED".*"drop_reason_desc":"`)
 
 // StreamGap is what players say of packets of a television stream that are missing.
 var StreamGap = regexp.MustCompile(`discontinuity received 0x\w+ instead of 0x|Continuity check failed for pid`)
