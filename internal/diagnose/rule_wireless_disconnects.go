@@ -39,7 +39,8 @@ func wirelessDisconnects() Rule {
 			}
 			return most.finding(all[most], counts[most])
 		},
-		Fires: linuxExample("dmesg", "[ 9.1] wlan0: deauthenticated from 02:00:00:00:00:01 (Reason: 16=GROUP_KEY_HANDSHAKE_TIMEOUT)\n"),
+		Fires: linuxExample("dmesg", "[ 9.1] wlan0: deauthenticated from 02:00:00:00:00:01 (Reason: "+
+			"16=GROUP_KEY_HANDSHAKE_TIMEOUT)\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] wlan0: associated\n"),
 	}
 }
@@ -100,19 +101,21 @@ func (d disconnect) chosen() bool { return d.local && d.reason != noReason }
 
 // disconnectReasons are the reasons with a remedy of their own.
 var disconnectReasons = map[int]struct{ name, do string }{
-	noReason: {"", "check the signal (iw dev NAME link: below -75 dBm is weak) and whether the access point changed its channel (DFS) or " +
-		"restarted at that time; disable power saving (iw dev NAME set power_save off)"},
-	reasonInactivity: {", inactivity", "disable power saving on the station (iw dev NAME set power_save off); on the access point allow a " +
-		"longer silence (hostapd.conf: ap_max_inactivity=3600, OpenWrt: option max_inactivity '3600')"},
+	noReason: {"", "check the signal (iw dev NAME link: below -75 dBm is weak) and whether the access point " +
+		"changed its channel (DFS) or restarted at that time; disable power saving (iw dev NAME set power_save off)"},
+	reasonInactivity: {", inactivity", "disable power saving on the station (iw dev NAME set power_save off); on " +
+		"the access point allow a longer silence (hostapd.conf: ap_max_inactivity=3600, OpenWrt: option " +
+		"max_inactivity '3600')"},
 	reasonNotAuth:  {", it no longer knew the station", restartedAP},
 	reasonNotAssoc: {", it no longer knew the station", restartedAP},
-	reasonHandshake: {", 4-way handshake timeout", "if it never connects, correct the password; otherwise check the signal (iw dev NAME " +
-		"link), and disable power saving on the station (iw dev NAME set power_save off)"},
-	reasonGroupKey: {", group key handshake timeout", "disable power saving on the station (iw dev NAME set power_save off); on the access " +
-		"point renew the group key less often (hostapd.conf: wpa_group_rekey=86400, OpenWrt: option wpa_group_rekey '86400' in " +
-		"/etc/config/wireless)"},
-	reasonLowAck: {", too many frames without acknowledgement", "check the signal (iw dev NAME link) and use another channel; " +
-		"hostapd.conf: disassoc_low_ack=0 (OpenWrt: option disassoc_low_ack '0') keeps such stations"},
+	reasonHandshake: {", 4-way handshake timeout", "if it never connects, correct the password; otherwise check " +
+		"the signal (iw dev NAME link), and disable power saving on the station (iw dev NAME set power_save off)"},
+	reasonGroupKey: {", group key handshake timeout", "disable power saving on the station (iw dev NAME set " +
+		"power_save off); on the access point renew the group key less often (hostapd.conf: " +
+		"wpa_group_rekey=86400, OpenWrt: option wpa_group_rekey '86400' in /etc/config/wireless)"},
+	reasonLowAck: {", too many frames without acknowledgement", "check the signal (iw dev NAME link) and use " +
+		"another channel; hostapd.conf: disassoc_low_ack=0 (OpenWrt: option disassoc_low_ack '0') keeps such " +
+		"stations"},
 }
 
 const restartedAP = "check the access point's log for a restart, or for the removal of the station, shortly before that"
@@ -128,11 +131,13 @@ func (d disconnect) finding(lines []facts.Source, n int) []Finding {
 		action = "check its log at that time for roaming, suspend, NetworkManager, or a second supplicant"
 	}
 	action = cmp.Or(action, "check the access point's log for the cause at that time, and the signal (iw dev NAME link)")
-	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+d.name), one(d.name, lines, "%s%s (%s%s)", who, why, counted(n, "time"),
+	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+
+		""+d.name), one(d.name, lines, "%s%s (%s%s)", who, why, counted(n, "time"),
 		within(lines)))
 	if d.reason == reasonGroupKey {
-		found[0].Because = "The access point renews the group key regularly, and disconnects a station that does not answer in time " +
-			"because it sleeps to save power or is out of reach. Until it is connected again, nothing passes."
+		found[0].Because = "The access point renews the group key regularly, and disconnects a station that does " +
+			"not answer in time because it sleeps to save power or is out of reach. Until it is connected again, " +
+			"nothing passes."
 	}
 	if d.chosen() {
 		return with(Info, found)
