@@ -118,7 +118,8 @@ func declared(value bool) map[string]any {
 
 // run evaluates the expression and returns what its names stood for.
 func (e *expression) run(in Inputs) (out any, env map[string]any, err error) {
-	env = map[string]any{"version": in["version"]}
+	env = make(map[string]any, len(e.names)+1)
+	env["version"] = in["version"]
 	// What is not known comes before a wrong type: that of an absent value is
 	// not known either.
 	for _, id := range e.names {

@@ -30,9 +30,12 @@ func ParseVersion(s string) (Version, error) {
 // Compare orders versions by their numeric components; missing components
 // count as 0, so 14 equals 14.0.
 func (v Version) Compare(w Version) int {
-	a, b := v.components(), w.components()
-	for i := range max(len(a), len(b)) {
-		if c := cmp.Compare(at(a, i), at(b, i)); c != 0 {
+	a, b := string(v), string(w)
+	for a != "" || b != "" {
+		var m, n int
+		m, a = component(a)
+		n, b = component(b)
+		if c := cmp.Compare(m, n); c != 0 {
 			return c
 		}
 	}
@@ -42,26 +45,14 @@ func (v Version) Compare(w Version) int {
 // AtLeast reports whether v is w or newer.
 func (v Version) AtLeast(w Version) bool { return v.Compare(w) >= 0 }
 
-func (v Version) components() []int {
-	if v == "" {
-		return nil
+// component is the first number of a version and what is behind its dot; what is no number ends it, as 0.
+func component(v string) (n int, rest string) {
+	first, rest, _ := strings.Cut(v, ".")
+	n, err := strconv.Atoi(first)
+	if err != nil {
+		return 0, ""
 	}
-	var out []int
-	for _, part := range strings.Split(string(v), ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-	}
-	return out
-}
-
-func at(s []int, i int) int {
-	if i < len(s) {
-		return s[i]
-	}
-	return 0
+	return n, rest
 }
 
 // Supported is the span of releases that the catalog describes.

@@ -51,13 +51,15 @@ const (
 	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
 	Service     Kind = "service"      // limits and commands in units of systemd
 	Jail        Kind = "jail.conf"    // FreeBSD jail.conf and jail.conf.d: what jail(8) refuses
+	Keyfile     Kind = "nmconnection" // connections of NetworkManager
+	Udev        Kind = "udev"         // rules of udev: attributes and commands
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -134,7 +136,7 @@ type Reject struct {
 	Because string
 	Idle    bool
 
-	pasted bool // a mistake of copying, which is no placeholder in a guide either
+	pasted bool // no placeholder of a guide, but a mistake there too
 }
 
 // style says how a value is written, for Set.
@@ -234,6 +236,10 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.service()
 	case Jail:
 		s.jailConf()
+	case Keyfile:
+		s.keyfile()
+	case Udev:
+		s.udev()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()
@@ -281,6 +287,7 @@ type scanner struct {
 	within    bool            // the argument of sh -c
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
+	wrote     wrote // what the command before wrote to
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

@@ -12,10 +12,12 @@ import (
 var (
 	arithmetic = regexp.MustCompile(`\$\(\([ \t]*([0-9]+(?:[ \t]*[*+-][ \t]*[0-9]+)*)[ \t]*\)\)`)
 	variable   = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+	byDefault  = regexp.MustCompile(`\$\{([A-Za-z0-9_]+):?-([^${}\x60"']*)\}`)
 )
 
 // constants puts in what the shell does where the text alone tells it: sums of
-// numbers, and variables that were set to a plain text before and nowhere else.
+// numbers, variables that were set to a plain text before and nowhere else, and the
+// defaults of others.
 // The words themselves are left as they are when there is nothing to do.
 func (s *scanner) constants(words []word) []word {
 	out := words
@@ -45,6 +47,13 @@ func (s *scanner) constant(text string) (out string, known bool) {
 		return m
 	})
 	known = true
+	text = byDefault.ReplaceAllStringFunc(text, func(m string) string {
+		parts := byDefault.FindStringSubmatch(m)
+		if value, set := s.variables[parts[1]]; set {
+			return value
+		}
+		return parts[2] // what is used where nothing else is given
+	})
 	text = variable.ReplaceAllStringFunc(text, func(m string) string {
 		value, set := s.variables[strings.Trim(m, "${}")]
 		known = known && set && !strings.ContainsAny(value, "$`")

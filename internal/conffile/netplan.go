@@ -30,7 +30,7 @@ var netplanNames = map[string]string{
 
 // netplanLists are keys of netplan's interfaces whose values are not settings by themselves
 // but say how the interfaces go together; each item of a list is an entry netplan:KEY.
-var netplanLists = []string{"link", "interfaces", "addresses", "gateway4", "gateway6"}
+var netplanLists = []string{"link", "interfaces", "addresses", "gateway4", "gateway6", "dhcp4", "dhcp6"}
 
 // netplanLevel is a mapping that is open, and how far its keys are indented.
 type netplanLevel struct {
@@ -100,6 +100,10 @@ func (r *netplanReader) line(line, from, to int) {
 		s.emit(Entry{Key: key.text, Name: "netplan:" + r.open[at].key, Iface: key.text, Line: line, KeySpan: key.span,
 			ValueSpan: key.span, Raw: s.wholeLines(key.span), style: styleFixed})
 		opens = opens || value.text == "{}"
+	}
+	if key.text == "version" && len(r.open) == 1 {
+		s.emit(Entry{Key: key.text, Name: "netplan:version", Value: value.text, Line: line, KeySpan: key.span, ValueSpan: value.span,
+			Raw: s.wholeLines(key.span), style: styleFixed})
 	}
 	if opens && len(r.open) < maxLoop {
 		r.open = append(r.open, netplanLevel{from - start, key.text})
@@ -204,6 +208,10 @@ func (s *scanner) ifcfg() {
 func (s *scanner) ifcfgEthtool(e Entry) {
 	var words []word
 	flush := func() {
+		if len(words) > 0 && !strings.HasPrefix(words[0].text, "-") { // as ifup does
+			own := word{text: e.Iface, span: e.KeySpan, line: e.Line}
+			words = append([]word{{text: "-s", span: e.KeySpan, line: e.Line}, own}, words...)
+		}
 		s.ethtoolCommand(words, Entry{Raw: e.Raw, style: styleFixed})
 		words = nil
 	}

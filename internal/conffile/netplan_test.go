@@ -32,7 +32,8 @@ func TestNetplan(t *testing.T) {
       id: 9
       link: bond3
 `
-	const want = `4:5 netplan:ethernets= [en3]
+	const want = `2:3 netplan:version=2
+4:5 netplan:ethernets= [en3]
 5:7 link:mtu=9000 [en3]
 6:7 ethtool:features/gro=false [en3]
 9:11 route:mtu=1400 [en3]

@@ -19,11 +19,15 @@ import (
 //	line => 'net.core.rmem_max=1',             an assignment in quotes
 //	['sysctl']['net']['core']['x'] = 1         attributes of Chef
 //	$ sudo sysctl -w net.core.rmem_max=1       a command of a script
+//	iface eth0 inet static                     a file of ifupdown, networkd or netplan (region)
 //
 // In a text with fences (```) only what is between them counts; what a sysctl
 // command prints is skipped.
 func (s *scanner) other() {
 	r := &otherReader{s: s, fenced: strings.HasPrefix(s.src, "```") || strings.Contains(s.src, "\n```")}
+	if path.Ext(s.path) == ".nix" {
+		r.nix = &nixUnits{}
+	}
 	fixed := s.entry
 	s.entry = func(e Entry) bool {
 		e.style = styleFixed // a line of another language
@@ -67,6 +71,8 @@ type otherReader struct {
 	skipped bool // the text between these fences is no configuration
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
+	nix     *nixUnits
+	plain   int // up to where no file begins that region reads
 	name    *word
 	left    int // lines in which the value of name may come
 }
@@ -78,7 +84,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
@@ -92,6 +98,10 @@ var (
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 
+// setsSysctl is a command that sets a sysctl, on a line by itself: of what stands between the fences of a guide, prose,
+// it alone counts.
+var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
+
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
@@ -102,9 +112,17 @@ func (r *otherReader) line(line, from, to int) {
 			r.skipped = strings.HasPrefix(text, "```diff")
 			return
 		}
-		if !r.inside || r.skipped {
+		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
 			return
 		}
+	}
+	if r.region(line, from, to) {
+		r.printed = false
+		return
+	}
+	if strings.HasPrefix(text, "# ") && r.alone(from, to) && runs.MatchString(text[2:]) {
+		from, r.printed = from+2, false // what root's prompt looks like
+		text = s.src[from:to]
 	}
 	if text == "" || text[0] == '#' || strings.HasPrefix(text, "//") || text[0] == ';' {
 		r.printed = false
@@ -123,9 +141,25 @@ func (r *otherReader) line(line, from, to int) {
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
+	if r.nix != nil {
+		r.nix.line(s, line, from, to)
+	}
 	if !r.printed {
 		r.forms(line, from, to)
 	}
+}
+
+// alone reports whether the lines above and below one are empty or marks of a block.
+func (r *otherReader) alone(from, to int) bool {
+	src := r.s.src
+	empty := func(line string) bool {
+		line = strings.TrimSpace(line)
+		return line == "" || strings.HasPrefix(line, "```")
+	}
+	start := r.s.lineOf(from).Start
+	above, below := src[:max(start-1, 0)], strings.TrimPrefix(strings.TrimLeft(src[to:], " \t\r"), "\n")
+	first, _, _ := strings.Cut(below[:min(len(below), 200)], "\n")
+	return empty(above[strings.LastIndexByte(above, '\n')+1:]) && empty(first)
 }
 
 // commandEnd returns where a command ends that begins on the line from:to: after
@@ -220,7 +254,7 @@ func (r *otherReader) forms(line, from, to int) {
 	}
 }
 
-// otherFile reads a line of modprobe.d or of limits.conf.
+// otherFile reads a line of modprobe.d, limits.conf, GRUB's file, an ifcfg file or rules of udev.
 func (s *scanner) otherFile(line, from, to int) (ok bool) {
 	kind, text := Kind(""), s.src[from:to]
 	switch {
@@ -228,6 +262,12 @@ func (s *scanner) otherFile(line, from, to int) (ok bool) {
 		kind = Modprobe
 	case limitLine.MatchString(text):
 		kind = Limits
+	case grubLine.MatchString(text):
+		kind = Cmdline
+	case strings.HasPrefix(text, "ETHTOOL_OPTS=") || strings.HasPrefix(text, "BONDING_OPTS="):
+		kind = Ifcfg
+	case udevRule.MatchString(text):
+		kind = Udev
 	default:
 		return false
 	}

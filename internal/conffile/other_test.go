@@ -45,6 +45,59 @@ func TestOther(t *testing.T) {
 	}
 }
 
+// TestGuideFiles reads the files that a guide shows as a whole, in blocks and among the text.
+func TestGuideFiles(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"stanzas in prose", "Bonds\n\nExample:\nauto bond7\niface bond7 inet manual\n    bond-mode 1\nmtu 9000\n\nThen restart the host.\n    and wait some time\n",
+			"5:1 interfaces:inet=manual [bond7]\n6:5 interfaces:bond-mode=1 [bond7]\n7:1 link:mtu=9000 [bond7]\n"},
+		{"stanzas in a block", "A text\n```\niface eth3 inet dhcp\n```\niface eth4 inet dhcp\n", "3:1 interfaces:inet=dhcp [eth3]\n"},
+		{"no stanza", "auto detection\nauto eth0\n    something else\n", ""},
+		{"networkd", "   .. code-block:: console\n\n      [NetDev]\n      Name=b3\n      Kind=bond\n\n      [Bond]\n      Mode=802.3ad\n\n   Refer to it=there.\n",
+			"4:7 network-file:NetDev/Name=b3\n5:7 network-file:NetDev/Kind=bond\n8:7 network-file:Bond/Mode=802.3ad\n"},
+		{"a .network file", "x\n[Match]\nName=eth0\n\n[Link]\nMTUBytes=9000\n", "3:1 network-file:Match/Name=eth0 [eth0]\n6:1 network-file:MTUBytes=9000 [eth0]\n"},
+		{"a .link file", "x\n[Match]\nOriginalName=eth0\n[Link]\nRxBufferSize=max\n", "3:1 link-file:Match/OriginalName=eth0 [eth0]\n5:1 link-file:RxBufferSize=max [eth0]\n"},
+		{"netplan", "first.yaml:\nnetwork:\n  version: 2\n  ethernets:\n    eno9:\n      mtu: 9000\n\nand more: text\n",
+			"3:3 netplan:version=2\n5:5 netplan:ethernets= [eno9]\n6:7 link:mtu=9000 [eno9]\n"},
+		{"a command between the blocks", "Set\nnet.core.rmem_max = 1048576\nor run\n\nsudo sysctl -w net.core.rmem_max=2097152\n```\nfree -m\n```\n", "5:16 net.core.rmem_max=2097152\n"},
+		{"no netplan", "network:\n  driver: bridge\n", ""},
+	} {
+		if got := show(t, Other, Linux, "a.md", tt.in); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestNixUnits reads what NixOS makes files of systemd-networkd of.
+func TestNixUnits(t *testing.T) {
+	const in = `{ systemd.network = {
+  links."10-lan" = {
+    matchConfig.OriginalName = "lan";
+    linkConfig = { GenericReceiveOffload = false;
+      RxBufferSize = 4096;
+    };
+  };
+  netdevs.b3 = {
+    netdevConfig = { Kind = "bond"; };
+    bondConfig.Mode = "802.3ad";
+  };
+  networks = {
+    lan.networkConfig.DHCP = cfg.dhcp;
+    lan.routes = [ { Gateway = "fe80::1"; } ];
+  };
+}; }
+`
+	const want = `3:17 link-file:Match/OriginalName=lan
+4:20 link-file:GenericReceiveOffload=false
+5:7 link-file:RxBufferSize=4096
+9:22 network-file:NetDev/Kind=bond
+10:16 network-file:Bond/Mode=802.3ad
+13:23 network-file:Network/DHCP=cfg.dhcp [expands]
+`
+	if got := show(t, Other, Linux, "a.nix", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestHolds(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x = { \"net.core.rmem_max\" = 1; }\n\"net.core.rmem_max\" = 1;\n": true,

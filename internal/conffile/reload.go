@@ -75,3 +75,31 @@ func (s *scanner) unread() {
 		Reason:  "sysctl -p does not read " + r.drop + ", so that its settings count from the next boot only",
 		Because: "Without the name of a file it reads /etc/sysctl.conf alone; sysctl -p FILE or sysctl --system reads this one."})
 }
+
+// wrote is a file that a command writes settings to, and where.
+type wrote struct {
+	file string
+	at   word
+}
+
+// rewrites rejects a command that writes to a file which the next command writes anew, so that nothing of it is left.
+func (s *scanner) rewrites(name string, c *command) {
+	before := s.wrote
+	s.wrote = wrote{}
+	if !slices.Contains([]string{"echo", "printf", "cat", "tee"}, name) || c.conditional || s.within {
+		return
+	}
+	file, added := s.resolved(writtenFile(c)), c.append
+	for _, w := range c.words {
+		added = added || w.text == "-a" || w.text == "--append"
+	}
+	if file == "" || strings.Contains(file, "$") || fromPath(file, "[").Kind == "" {
+		return
+	}
+	if before.file == file && !added && !s.stopped {
+		s.rejected(Reject{Line: before.at.line, Span: before.at.span, Idle: true,
+			Reason:  "the next command writes " + file + " anew: nothing of this is left in it",
+			Because: "> empties the file first; >> adds to it, and so does tee -a."})
+	}
+	s.wrote = wrote{strings.Clone(file), word{line: c.line, span: c.raw}}
+}

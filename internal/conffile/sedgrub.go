@@ -16,7 +16,23 @@ func (s *scanner) grubArguments(w word) []word {
 	if to-from > 2 && (s.src[from] == '\'' || s.src[from] == '"') {
 		from, to = from+1, to-1
 	}
-	if to-from < 4 || s.src[from] != 's' || !strings.Contains(s.src[from:to], "GRUB_CMDLINE_LINUX") {
+	if address := sedAddress.FindString(s.src[from:to]); address != "" {
+		if strings.Contains(address, "GRUB_CMDLINE_LINUX") {
+			return s.replacement(from+len(address), to, w.line)
+		}
+	}
+	if !strings.Contains(s.src[from:to], "GRUB_CMDLINE_LINUX") {
+		return nil
+	}
+	return s.replacement(from, to, w.line)
+}
+
+// sedAddress is the address of a command of sed, with blanks behind it.
+var sedAddress = regexp.MustCompile(`^/[^/\n]*/[ \t]*\{?[ \t]*`)
+
+// replacement returns the kernel arguments in what a substitution of sed puts in.
+func (s *scanner) replacement(from, to, line int) []word {
+	if to-from < 4 || s.src[from] != 's' {
 		return nil
 	}
 	var bounds []int
@@ -44,7 +60,7 @@ func (s *scanner) grubArguments(w word) []word {
 			end++
 		}
 		if span := s.bare(Span{from, end}); kernelWord.MatchString(s.text(span)) {
-			words = append(words, word{span: span, text: s.text(span), line: w.line})
+			words = append(words, word{span: span, text: s.text(span), line: line})
 		}
 		from = end + 1
 	}
@@ -73,4 +89,27 @@ func (s *scanner) bare(span Span) Span {
 		}
 	}
 	return span
+}
+
+// grubbyCommand reads the kernel arguments that grubby --args adds.
+func (s *scanner) grubbyCommand(words []word, base Entry) {
+	for i, w := range words {
+		raw := s.text(w.span)
+		from := w.span.Start + len("--args=")
+		switch {
+		case w.expands:
+			continue
+		case strings.HasPrefix(raw, "--args="):
+		case i > 0 && words[i-1].text == "--args":
+			from = w.span.Start
+		default:
+			continue
+		}
+		for _, argument := range s.fields(from, w.span.End, w.line) {
+			if span := s.bare(argument.span); kernelWord.MatchString(s.text(span)) {
+				argument.span, argument.text = span, s.text(span)
+				s.kernelArguments([]word{argument}, Entry{Raw: base.Raw})
+			}
+		}
+	}
 }

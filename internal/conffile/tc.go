@@ -9,10 +9,13 @@ import (
 )
 
 // tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
-// interface's root, ingress or clsact hook, and its parameters.
+// interface's root, ingress or clsact hook, or of a class, and its parameters.
 func (s *scanner) tcCommand(words []word, base Entry) {
 	if len(words) > 4 && words[0].text == "class" {
 		s.tcClass(words[1:], base)
+	}
+	if len(words) > 4 && words[0].text == "filter" {
+		s.tcPolice(words[1:], base)
 	}
 	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
 		return
@@ -22,7 +25,7 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 	default:
 		return
 	}
-	root := -1
+	root, leaf := -1, false
 	for i := 2; i < len(words); i++ {
 		switch words[i].text {
 		case "dev":
@@ -31,7 +34,10 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 			}
 		case "root":
 			root = i
-		case "handle", "parent":
+		case "handle":
+			i++
+		case "parent":
+			root, leaf = i+1, true
 			i++
 		}
 	}
@@ -46,13 +52,19 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 		w := words[i]
 		e := base
 		e.Key, e.Name, e.Value, e.Line = "root", "tc:qdisc", w.text, w.line
-		e.KeySpan, e.ValueSpan = words[root].span, w.span
+		if leaf {
+			e.Key, e.Name = "parent", "tc:leaf"
+		}
+		e.KeySpan, e.ValueSpan = words[min(root, i-1)].span, w.span
 		if w.expands {
 			e.Flags |= Expands
 		}
 		s.emit(e)
 		s.misspeltParameters(words[i+1:])
 		s.pairs(words[i+1:], base, func(k string) string {
+			if leaf && !leafRates[k] {
+				return "" // short queues are usual there
+			}
 			if qdiscParameters[k] || k == "default" && w.text == "htb" {
 				return "tc:" + w.text + "/" + k
 			}
@@ -61,6 +73,9 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 		return
 	}
 }
+
+// leafRates are the parameters of a discipline under a class that are judged as at the root.
+var leafRates = map[string]bool{"rate": true, "burst": true, "maxrate": true, "bandwidth": true}
 
 // misspeltParameters rejects words of a queueing discipline that are a slip from a parameter.
 func (s *scanner) misspeltParameters(words []word) {
@@ -75,6 +90,25 @@ func (s *scanner) misspeltParameters(words []word) {
 			}
 		}
 	}
+}
+
+// tcPolice reads the rate that a filter holds packets to.
+func (s *scanner) tcPolice(words []word, base Entry) {
+	at := slices.IndexFunc(words, func(w word) bool { return w.text == "police" })
+	if at < 0 {
+		return
+	}
+	for i, w := range words[:at] {
+		if w.text == "dev" {
+			base.Iface = s.ifaceOf(words[i+1])
+		}
+	}
+	s.pairs(words[at+1:], base, func(k string) string {
+		if k == "rate" {
+			return "tc:police/rate"
+		}
+		return ""
+	})
 }
 
 // tcClass reads tc class add, change, replace: the class, and its rates.

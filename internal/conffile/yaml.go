@@ -60,6 +60,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		return true
 	})
 	switch {
+	case y.file(start, end, line+1):
 	case sysctls > 0 && others == 0:
 		inner := *s
 		inner.entry = func(e Entry) bool {
@@ -75,6 +76,29 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 	}
 	y.read = end
 	return true
+}
+
+// profileSection is a section of a profile of TuneD.
+var profileSection = regexp.MustCompile(`(?m)^[ \t]*\[(?:sysctl|bootloader|sysfs|main)\][ \t]*\r?$`)
+
+// file reads a block of text that is a profile of TuneD, or a file that guides show as a whole too.
+func (y *yamlReader) file(from, to, line int) bool {
+	s := y.s
+	text := s.src[from:to]
+	if profileSection.MatchString(text) && strings.Contains(text, "=") {
+		s.wholeAs(Tuned, from, to, line)
+		return true
+	}
+	r := &otherReader{s: s}
+	found := false
+	s.lines(from, to, line, func(line, from, to int) bool {
+		a, b := s.trim(from, to)
+		if from >= r.read && r.region(line, a, b) {
+			found = true
+		}
+		return found || a == b || s.src[a] == '#' // the first line tells
+	})
+	return found
 }
 
 // commands reads a script.
@@ -99,7 +123,7 @@ func (s *scanner) yamlAssigns(text string) bool {
 }
 
 // ranInline is a command in a line of YAML.
-var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t].*>))`)
+var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
 
 // inline reads the commands in a line; quotes around them end them.
 func (y *yamlReader) inline(line, from, to int) (ok bool) {

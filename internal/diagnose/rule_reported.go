@@ -207,6 +207,13 @@ var knownReports = []knownReport{
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
 		do: "use UDP for the tunnel (proto udp); if it must be TCP, enlarge the queue (tcp-queue-limit 256, " +
 			"bcast-buffers 1024), and with dev tap keep broadcasts out of the tunnel"}},
+	{regexp.MustCompile(`(?:\bcode: 55\b|\berrno[ =]+55\b|os error 55\b).*No buffer space available|` +
+		`No buffer space available \((?:os error 55|\S*tcp\.cpp:\d+)\)`), "sockets", reportText{
+		summary: "a socket operation failed with \"no buffer space\" (ENOBUFS)",
+		because: "At the start of a program it is usually a socket buffer larger than kern.ipc.maxsockbuf, which the BSDs and macOS " +
+			"refuse; later, a full send queue or exhausted network memory.",
+		do: "compare the buffer sizes in the program's configuration with sysctl kern.ipc.maxsockbuf (it must be 9/8 of the size on " +
+			"FreeBSD); if they fit, check netstat -m for denied requests and netstat -id for a send queue that drops"}},
 	{regexp.MustCompile(`Unreasonably long \d+ms poll interval|blocked \d+ ms waiting for \S+ to quiesce`), "", reportText{
 		summary: "a thread was busy or stopped for a second or more at a time",
 		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and " +

@@ -44,7 +44,7 @@ func hungWords() []string {
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
-		"mc assert!", "firmware reports adapter error", // bnx2x and bxe, cxgb4
+		"mc assert!", "firmware reports adapter error", ": host status block [", // bnx2x and bxe, cxgb4, tg3's dump of its state
 		"malicious driver detection event",                                                                          // i40e, ice, ixl
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }
@@ -168,7 +168,7 @@ func hungAction(line string) string {
 		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K " +
 			"NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it " +
+		return "update the system or the driver; check the same log for stuck CPUs and memory shortage; if it " +
 			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
 		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +

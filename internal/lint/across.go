@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // assign remembers that a setting got a value, and reports the earlier line
@@ -101,7 +102,7 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 		return e.Flags&(conffile.Conditional|conffile.Expands) == 0 && placeOf(kind, e) == "sysctl" &&
 			!strings.HasSuffix(e.Name, ".flush")
 	case conffile.Other:
-		return e.Block != 0 && !e.Has(conffile.Expands) && placeOf(kind, e) == "sysctl"
+		return !e.Has(conffile.Expands) && placeOf(kind, e) == "sysctl"
 	case conffile.Loader:
 		return e.Key != "exec"
 	case conffile.RC:
@@ -123,11 +124,31 @@ func settingsOnly(text string, from, to int) bool {
 	return true
 }
 
+// assignmentsOnly reports whether a part of a guide consists of lines of sysctl.conf, comments and empty lines.
+func assignmentsOnly(text string, from, to int) bool {
+	if to-from > 64<<10 {
+		return false // far apart
+	}
+	for line := range strings.SplitSeq(text[min(from, to):to], "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !sysctlLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// sysctlLine is a line of sysctl.conf.
+var sysctlLine = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*]+)+[ \t]*=[ \t]*[^ \t]`)
+
 // superseded reports the first of two assignments of the same setting.
 func (k *checker) superseded(before, after *assignment) {
 	if len(k.problems) >= MaxProblems {
 		k.dropped++
 		return
+	}
+	if after.kind == conffile.Other && after.entry.Block == 0 &&
+		!assignmentsOnly(after.file.text, before.entry.Raw.End, after.entry.Raw.Start) {
+		return // two examples
 	}
 	if after.kind == conffile.Script && (before.file != after.file || before.entry.Name != after.entry.Name ||
 		!settingsOnly(after.file.text, before.entry.Raw.End, after.entry.Raw.Start)) {

@@ -15,7 +15,7 @@ var bondSource = []string{"torvalds/linux v6.12 Documentation/networking/bonding
 
 // bonded are the options of one bond, by the bonding driver's names for them.
 type bonded struct {
-	file    *source
+	place
 	options map[string]conffile.Entry
 }
 
@@ -47,13 +47,13 @@ func (k *checker) bond(r *catalog.Record, e conffile.Entry) {
 	if strings.HasPrefix(e.Name, "module:") {
 		name = fmt.Sprint(e.Raw) // each line of options is of other bonds
 	}
-	at := slices.IndexFunc(k.bonds, func(b named[bonded]) bool { return b.name == name && b.of.file == k.file })
+	at := slices.IndexFunc(k.bonds, func(b named[bonded]) bool { return b.name == name && b.of.place == place{k.file, e.Block} })
 	if at < 0 {
 		if len(k.bonds) >= cacheLimit/64 {
 			return
 		}
 		at = len(k.bonds)
-		k.bonds = append(k.bonds, named[bonded]{name, bonded{k.file, map[string]conffile.Entry{}}})
+		k.bonds = append(k.bonds, named[bonded]{name, bonded{place{k.file, e.Block}, map[string]conffile.Entry{}}})
 	}
 	k.bonds[at].of.options[option] = e
 }
@@ -103,6 +103,9 @@ func (k *checker) judgeBonds() {
 			report("arp_interval", "conflict", fmt.Sprintf("%s and %s exclude each other", arp.Key, options["miimon"].Key),
 				"The driver has one monitor: setting either switches the other off, so that the last one counts.")
 		}
+		if _, set := options["xmit_hash_policy"]; !set && mode.Value == "802.3ad" {
+			k.judgeHash(b.of, mode)
+		}
 		if _, set := options["lacp_rate"]; set && mode.Value != "802.3ad" {
 			report("lacp_rate", "no-effect", fmt.Sprintf("%s has no effect in mode %s", options["lacp_rate"].Key, mode.Value),
 				"LACP is part of 802.3ad alone; the driver calls the option irrelevant or refuses it.")
@@ -114,4 +117,23 @@ func (k *checker) judgeBonds() {
 				"The driver looks at it in balance-xor, 802.3ad and balance-tlb alone.")
 		}
 	}
+}
+
+// judgeHash reports a bond of LACP that tells connections apart by their MAC addresses alone.
+func (k *checker) judgeHash(b bonded, mode conffile.Entry) {
+	name, option := mode.Iface, "xmit_hash_policy"
+	switch b.options["mode"].Name {
+	case "link:bond-mode":
+		option = "its transmit hash policy"
+	case "network-file:Bond/Mode":
+		option = "TransmitHashPolicy"
+	case "interfaces:bond-mode", "interfaces:bond_mode":
+		option = "bond-xmit-hash-policy"
+	}
+	if name == "" {
+		name = "the bond"
+	}
+	k.reportIn(b.file, mode, finding{code: "needs", severity: Info, value: true, sources: bondSource,
+		message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets %s", name, option),
+		because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
 }

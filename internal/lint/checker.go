@@ -32,16 +32,19 @@ type checker struct {
 	effects  map[string]*assignment // the last effective value by setting name
 	refused  map[string]*assignment // the last line that takes no effect
 	pending  map[string]pending
-	shapers  []*assignment          // rules of pf.conf that choose a queue
-	slots    []*assignment          // lengths of the queues of dummynet
-	limits   []*assignment          // lines of limits.conf
-	balancer *assignment            // the last command that starts or stops irqbalance
-	classes  []*assignment          // classes of tc, and defaults of htb
-	stanzas  []*stanza              // of ifupdown's interfaces
-	lastRate lastRate               // of tc
-	bonds    []named[bonded]        // by interface or line
-	mtus     map[string]*assignment // by interface
-	plans    []planned              // of netplan
+	shapers  []*assignment   // rules of pf.conf that choose a queue
+	slots    []*assignment   // lengths of the queues of dummynet
+	limits   []*assignment   // lines of limits.conf
+	balancer *assignment     // the last command that starts or stops irqbalance
+	classes  []*assignment   // classes of tc, and defaults of htb
+	stanzas  []*stanza       // of ifupdown's interfaces
+	lastRate lastRate        // of tc
+	bonds    []named[bonded] // by interface or line
+	mtus     map[inBlock]*assignment
+	plans    []planned     // of netplan
+	netdevs  []*assignment // of systemd-networkd
+	cpus     []*assignment // lists of processors on the kernel's command line
+	link     forcedLink
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
@@ -157,6 +160,8 @@ func (k *checker) run(files []*source) {
 	k.judgeGateways()
 	k.judgeStanzaPorts()
 	k.judgeBonds()
+	k.judgeMasters()
+	k.judgeProcessors()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -225,7 +230,7 @@ func (k *checker) entry(e conffile.Entry) {
 		return
 	}
 	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
-		k.choice(e), k.hugePages(e)); f != nil {
+		k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e)); f != nil {
 		k.report(e, *f)
 		return
 	}

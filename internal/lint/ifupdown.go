@@ -8,6 +8,15 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 )
 
+// place is where the lines stand that are about the same interfaces: a file, or one example of a guide.
+type place struct {
+	file  *source
+	block int
+}
+
+// place is where a stanza stands.
+func (s *stanza) place() place { return place{s.file, s.method.Block} }
+
 // stanza is an iface of ifupdown's interfaces with its options.
 type stanza struct {
 	file    *source
@@ -38,11 +47,11 @@ func (k *checker) ifupdown(e conffile.Entry) *finding {
 		}
 		return nil
 	}
-	if n := len(k.stanzas) - 1; n >= 0 && k.stanzas[n].file == k.file && k.stanzas[n].method.Iface == e.Iface &&
+	if n := len(k.stanzas) - 1; n >= 0 && k.stanzas[n].place() == (place{k.file, e.Block}) && k.stanzas[n].method.Iface == e.Iface &&
 		len(k.stanzas[n].options) < cacheLimit {
 		k.stanzas[n].options = append(k.stanzas[n].options, e)
 	}
-	if len(e.Value) > 2 && e.Value[0] == '<' && e.Value[len(e.Value)-1] == '>' {
+	if k.file.kind != conffile.Other && len(e.Value) > 2 && e.Value[0] == '<' && e.Value[len(e.Value)-1] == '>' {
 		return &finding{code: "bad-value", severity: Error, value: true, sources: []string{"interfaces(5)"},
 			message: fmt.Sprintf("%s is still the placeholder %s", e.Key, e.Value), because: "ifup fails at this interface."}
 	}
@@ -51,11 +60,15 @@ func (k *checker) ifupdown(e conffile.Entry) *finding {
 
 // judgeStanzas judges stanzas by themselves and beside each other.
 func (k *checker) judgeStanzas() {
-	ports := map[string]*stanza{} // the bridge of each port
+	type port struct {
+		place
+		name string
+	}
+	ports := map[port]*stanza{} // the bridge or the bond of each port
 	for _, s := range k.stanzas {
-		if o := s.option("bridge-ports", "bridge_ports"); o != nil {
-			for _, port := range strings.Fields(o.Value) {
-				ports[s.file.path+"\x00"+port] = s
+		if o := s.option("bridge-ports", "bridge_ports", "bond-slaves", "bond_slaves"); o != nil {
+			for _, name := range strings.Fields(o.Value) {
+				ports[port{s.place(), name}] = s
 			}
 		}
 	}
@@ -69,25 +82,11 @@ func (k *checker) judgeStanzas() {
 				because: "ifup hands the options to scripts and asks the DHCP server; an address of one's own " +
 					"is of the method static."})
 		}
-		bridge := ports[s.file.path+"\x00"+s.method.Iface]
-		if bridge != nil && bridge != s && family == "inet" && (method == "dhcp" || method == "static") {
-			k.reportIn(s.file, s.method, finding{code: "conflict",
-				severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)"},
-				message: fmt.Sprintf("%s has an address of its own and is a port of %s", s.method.Iface, bridge.method.Iface),
-				because: "What arrives at a port goes to the bridge, whose address counts; the port's own one answers through " +
-					"another interface or not at all. A port takes the method manual."})
+		master := ports[port{s.place(), s.method.Iface}]
+		if master != nil && master != s && family == "inet" && (method == "dhcp" || method == "static") {
+			k.reportIn(s.file, s.method, ownAddress(s.method.Iface, master.method.Iface))
 		}
 		k.judgeBondOptions(s)
-		mode := s.option("bond-mode", "bond_mode")
-		if mode != nil && (mode.Value == "4" || mode.Value == "802.3ad") && s.option("bond-xmit-hash-policy",
-			"bond_xmit_hash_policy", "bond-transmit-hash-policy") == nil {
-			k.reportIn(s.file, *mode, finding{code: "needs", severity: Info, value: true,
-				sources: []string{"torvalds/linux v6.12 Documentation/networking/bonding.rst, xmit_hash_policy"},
-				message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets bond-xmit-hash-policy",
-					s.method.Iface),
-				because: "By default, layer2, all packets to one router take one link; layer2+3 and " +
-					"layer3+4 tell connections apart."})
-		}
 	}
 }
 
@@ -112,6 +111,7 @@ func (k *checker) judgeBondOptions(s *stanza) {
 		k.reportIn(s.file, o, finding{code: "no-effect", severity: Warning,
 			sources: []string{"Debian ifenslave, if-pre-up.d/ifenslave (IF_BOND_*)", "ifupdown2 addons/bond.py"},
 			message: fmt.Sprintf("%s is not read: the option is bond-%s", o.Key, name),
+			fix:     &Fix{Kind: FixRename, To: "bond-" + name, Reason: "options of bonds begin with bond-"},
 			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other " +
 				"name and nothing uses it."})
 	}

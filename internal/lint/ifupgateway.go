@@ -12,7 +12,7 @@ import (
 // that come up at boot.
 func (k *checker) judgeGateways() {
 	type gateway struct {
-		file   *source
+		place
 		family string
 	}
 	first := map[gateway]conffile.Entry{}
@@ -25,7 +25,7 @@ func (k *checker) judgeGateways() {
 		if atBoot[s.file] == nil {
 			atBoot[s.file] = automatic(s.file.text)
 		}
-		of := gateway{s.file, s.method.Name}
+		of := gateway{s.place(), s.method.Name}
 		before, second := first[of]
 		switch {
 		case !atBoot[s.file][s.method.Iface]:
@@ -57,21 +57,25 @@ func automatic(text string) map[string]bool {
 
 // judgeStanzaPorts reports members of bonds and ports of bridges that cannot send what these do.
 func (k *checker) judgeStanzaPorts() {
-	told := map[string]bool{} // the members
-	judge := func(port, master string) {
-		if !told[port] {
-			told[port] = true
-			k.judgeMember(port, master)
+	type member struct {
+		place
+		name string
+	}
+	told := map[member]bool{}
+	judge := func(s *stanza, port, master string) {
+		if m := (member{s.place(), port}); !told[m] {
+			told[m] = true
+			k.judgeMember(s.method.Block, port, master)
 		}
 	}
 	for _, s := range k.stanzas {
 		if o := s.option("bond-master", "bond_master"); o != nil {
-			judge(s.method.Iface, o.Value)
+			judge(s, s.method.Iface, o.Value)
 		}
 		for _, names := range [][]string{{"bridge-ports", "bridge_ports"}, {"bond-slaves", "bond_slaves"}} {
 			if o := s.option(names...); o != nil {
 				for _, port := range strings.Fields(o.Value) {
-					judge(port, s.method.Iface)
+					judge(s, port, s.method.Iface)
 				}
 			}
 		}

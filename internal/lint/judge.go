@@ -357,17 +357,19 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 	if hasStandard && exact {
 		in["standard"] = normal
 	}
-	least := maps.Clone(in)
+	as := &supposed{known: in, version: version}
+	least := as
 	if n, ok := leastDefault(r, version); ok && !hasStandard {
-		least["standard"] = n
+		least = &supposed{known: maps.Clone(in), version: version}
+		least.known["standard"] = n
 	}
 	var found []finding
 	for i, j := range r.Judge {
-		known := in
+		known := as
 		if j.Code == "below-default" {
 			known = least // below the least that the default can be is below the default
 		}
-		held, certain := k.holds(r, j, known, version)
+		held, certain := k.holds(r, j, known)
 		if !held {
 			continue
 		}

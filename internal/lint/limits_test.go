@@ -107,6 +107,7 @@ func TestStanzas(t *testing.T) {
 		{"an address that DHCP gives", "iface eth0 inet dhcp\n address 192.0.2.1\n netmask 255.255.255.0\n", path + ":2:2 no-effect warning\n"},
 		{"an address", "iface eth0 inet static\n address 192.0.2.1/24\n", ""},
 		{"a port with an address", "iface eno1 inet dhcp\niface br0 inet dhcp\n bridge_ports eno1 eno2\n", path + ":1:17 conflict warning\n"},
+		{"a member with an address", "iface eno1 inet static\n address 192.0.2.9/24\niface bond0 inet manual\n bond-slaves eno1 eno2\n", path + ":1:17 conflict warning\n"},
 		{"a port", "iface eno1 inet manual\niface br0 inet static\n address 192.0.2.1/24\n bridge-ports eno1\n", ""},
 		{"a placeholder", "iface eth0 inet static\n address <IP>\n", path + ":2:10 bad-value error\n"},
 		{"a bond by MAC addresses", "iface bond0 inet manual\n bond-mode 4\n bond-slaves a b\n", path + ":2:12 needs info\n"},

@@ -186,7 +186,7 @@ func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
 	for _, known := range r.Values {
 		n := spelling.Edits(e.Value, known.Value)
 		if n == 0 {
-			return nil
+			return k.goneWord(e, known)
 		}
 		if n < edits && n < len(known.Value)-1 {
 			near, edits = known.Value, n
@@ -209,6 +209,17 @@ func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
 		f.severity = Warning // a module or a BPF program from elsewhere may bring it
 	}
 	return f
+}
+
+// goneWord reports a word that the release does not know any more.
+func (k *checker) goneWord(e conffile.Entry, word catalog.Value) *finding {
+	if word.Removed == "" || !k.versions[0].AtLeast(word.Removed) {
+		return nil
+	}
+	return &finding{id: "word", code: "removed", severity: Warning, value: true,
+		sources: []string{"torvalds/linux 6.3, net/sched: Retire CBQ, ATM and dsmark qdisc"},
+		message: fmt.Sprintf("%s: %s (%s) does not exist since Linux %s", e.Name, word.Value, word.Means, word.Removed),
+		because: "tc refuses the command, and what hangs on the discipline with it."}
 }
 
 // isDiscipline reports a word that is a queueing discipline of Linux.

@@ -33,6 +33,11 @@ func (k *checker) netplan(e conffile.Entry) (f *finding, is bool) {
 	if len(k.plans) < cacheLimit {
 		k.plans = append(k.plans, planned{k.file, e})
 	}
+	if name == "version" && e.Value != "2" && e.Value != "" && !isTemplate(e.Value) {
+		return &finding{code: "bad-value", severity: Error, value: true, sources: netplanSource,
+			message: "netplan has version 2 of the format alone, not " + e.Value,
+			because: "netplan refuses the whole file: \"Only version 2 is supported\"."}, true
+	}
 	if _, err := netip.ParseAddr(e.Value); name == "addresses" && err == nil {
 		return &finding{code: "bad-value", severity: Error, value: true, sources: netplanSource,
 			message: fmt.Sprintf("the address %s lacks its prefix, such as %s/24", e.Value, e.Value),
@@ -64,8 +69,9 @@ func (k *checker) judgeNetplan() {
 		}
 	}
 	for _, p := range k.ofPlans("interfaces") {
-		k.judgeMember(p.entry.Value, p.entry.Iface)
+		k.judgeMember(p.entry.Block, p.entry.Value, p.entry.Iface)
 	}
+	k.judgeOwnAddresses()
 	for _, p := range k.ofPlans("bonds") {
 		k.judgeUnwatched(p)
 	}
@@ -109,8 +115,8 @@ func (k *checker) judgeNamed(p planned) {
 }
 
 // judgeMember reports a port or a member that cannot send what its bridge or bond does.
-func (k *checker) judgeMember(port, master string) {
-	below, above := k.mtus[port], k.mtus[master]
+func (k *checker) judgeMember(block int, port, master string) {
+	below, above := k.mtus[inBlock{block, port}], k.mtus[inBlock{block, master}]
 	if below == nil || above == nil {
 		return
 	}
@@ -126,6 +132,31 @@ func (k *checker) judgeMember(port, master string) {
 			"one does, as with a port of a bridge, larger packets are lost on this link alone."})
 }
 
+// judgeOwnAddresses reports members of bonds and bridges that have addresses.
+func (k *checker) judgeOwnAddresses() {
+	masters := map[inBlock]string{}
+	for _, p := range k.ofPlans("interfaces") {
+		masters[inBlock{p.entry.Block, p.entry.Value}] = p.entry.Iface
+	}
+	for _, p := range k.ofPlans("addresses", "dhcp4", "dhcp6") {
+		of := inBlock{p.entry.Block, p.entry.Iface}
+		on, isSwitch := truth(p.entry.Value)
+		if master := masters[of]; master != "" && (!isSwitch || on == 1) {
+			k.reportIn(p.file, p.entry, ownAddress(p.entry.Iface, master))
+			delete(masters, of)
+		}
+	}
+}
+
+// ownAddress is the finding of an address of a bond's or a bridge's member.
+func ownAddress(port, master string) finding {
+	return finding{code: "conflict", severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)",
+		"torvalds/linux v6.12 Documentation/networking/bonding.rst, Potential Sources of Trouble"},
+		message: fmt.Sprintf("%s has an address of its own and is a member of %s", port, master),
+		because: "What arrives at a member goes to its bond or bridge, whose address counts; the member's own one answers " +
+			"through another interface or not at all. A member has no address and no DHCP."}
+}
+
 // judgeUnwatched reports a bond that does not notice when a link loses its carrier.
 func (k *checker) judgeUnwatched(p planned) {
 	if strings.Contains(p.file.text, "NetworkManager") || strings.Contains(p.file.text, "openvswitch") {
@@ -133,7 +164,7 @@ func (k *checker) judgeUnwatched(p planned) {
 	}
 	var options map[string]conffile.Entry
 	for _, b := range k.bonds { // which are few
-		if b.name == p.entry.Iface && options == nil {
+		if b.name == p.entry.Iface && b.of.block == p.entry.Block && options == nil {
 			options = b.of.options
 		}
 	}
@@ -152,7 +183,7 @@ func (k *checker) judgeUnwatched(p planned) {
 
 // judgeDefaults reports routes to all destinations of which only one can count.
 func (k *checker) judgeDefaults() {
-	first := map[string]planned{}
+	first := map[inBlock]planned{} // by what tells the routes apart
 	inVRF := map[string]bool{}
 	for _, p := range k.ofPlans("vrfs") {
 		inVRF[p.entry.Iface] = true
@@ -165,11 +196,11 @@ func (k *checker) judgeDefaults() {
 		case "netplan:gateway6":
 			of = "IPv6"
 		}
-		before, second := first[of]
+		before, second := first[inBlock{p.entry.Block, of}]
 		switch {
 		case inVRF[p.entry.Iface]:
 		case !second:
-			first[of] = p
+			first[inBlock{p.entry.Block, of}] = p
 		default:
 			k.reportIn(p.file, p.entry, finding{code: "conflict", severity: Warning, sources: netplanSource,
 				message: fmt.Sprintf("%s has the second default route of the same table and metric; %s has one (%s:%d)",
@@ -186,10 +217,10 @@ func (k *checker) judgeDefaults() {
 }
 
 // links are the interfaces that netplan's VLANs lie on.
-func (k *checker) links() map[string]string {
-	parents := map[string]string{}
+func (k *checker) links() map[inBlock]string {
+	parents := map[inBlock]string{}
 	for _, p := range k.ofPlans("link") {
-		parents[p.entry.Iface] = p.entry.Value
+		parents[inBlock{p.entry.Block, p.entry.Iface}] = p.entry.Value
 	}
 	return parents
 }

@@ -28,6 +28,9 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 		}
 		return nil
 	}
+	if name == "leaf" {
+		return k.leaf(e)
+	}
 	_, parameter, _ := strings.Cut(name, "/")
 	if e.Has(conffile.Expands) {
 		return nil
@@ -49,6 +52,16 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"tc(8), RATES"},
 		message: fmt.Sprintf("%s: bps is bytes per second here, so that %s is eight times as many bits", e.Name, e.Value),
 		because: fmt.Sprintf("tc(8) writes bits per second as bit; for %s%s bits per second write %s%sbit.", m[1], m[2], m[1], m[2])}
+}
+
+// leaf judges the word for the queueing discipline of a class.
+func (k *checker) leaf(e conffile.Entry) *finding {
+	r := k.lookup("tc:qdisc")
+	if r == nil || e.Has(conffile.Expands) {
+		return nil
+	}
+	e.Name = r.Name
+	return k.word(r, e)
 }
 
 // bootFiles are places of scripts that run when a machine or an interface comes up.

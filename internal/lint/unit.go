@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
-	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // form is how systemd reads a value.
@@ -107,6 +106,9 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		return told("unknown-key",
 			fmt.Sprintf("%s is in a section [%s], which does not exist; did you mean [%s%s]?", e.Key, section,
 				strings.ToUpper(section[:1]), strings.ToLower(section[1:])))
+	case !isLink:
+		k.rememberNetdev(e)
+		return networkd(section, option)
 	default:
 		return nil
 	}
@@ -119,10 +121,10 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 	if _, elsewhere := there[option]; elsewhere {
 		return told("wrong-file", fmt.Sprintf("%s is an option of [%s] in %s files", e.Key, section, other))
 	}
-	for _, name := range slices.Sorted(maps.Keys(here)) {
-		if strings.EqualFold(name, option) || len(name) > 5 && spelling.Edits(name, option) <= 2 {
-			return told("unknown-key", e.Key+" does not exist; did you mean "+name+"?")
-		}
+	if near := slipFrom(option, slices.Sorted(maps.Keys(here))); near != "" {
+		f := told("unknown-key", e.Key+" does not exist; did you mean "+near+"?")
+		f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
+		return f
 	}
 	if isLink && section == "Link" {
 		f := told("unknown-key", e.Key+" is not a known option of [Link]")

@@ -35,7 +35,16 @@ func TestUnitFiles(t *testing.T) {
 		{"a.link", "Match", "Drvier=ixgbe", "3:1 unknown-key warning"},
 		{"a.network", "Link", "RxBufferSize=4096", "3:1 wrong-file warning"},
 		{"a.network", "Link", "MTUBytes=9000", ""},
-		{"a.network", "Network", "Adress=10.0.0.1/8", ""},
+		{"a.network", "Network", "Adress=10.0.0.1/8", "3:1 unknown-key warning"},
+		{"a.network", "Network", "MTUBytes=9000", "3:1 wrong-file warning"},
+		{"a.network", "Network", "SomethingOfTomorrow=1", "3:1 unknown-key info"},
+		{"a.network", "Netwrok", "DHCP=yes", "3:1 unknown-key warning"},
+		{"a.network", "X-Own", "Note=yes", ""},
+		{"a.network", "DHCPv4", "UseMTU=yes", ""},
+		{"a.netdev", "Bond", "LacpTransmitRate=fast", "3:1 unknown-key warning"},
+		{"a.netdev", "Bond", "Primary=eth0", "3:1 unknown-key warning"},
+		{"a.netdev", "Bond", "ARPMissedMax=3", ""},
+		{"a.netdev", "VLAN", "Id=7", ""},
 		{"a.network", "Match", "OriginalName=eth0", "3:1 wrong-file warning"},
 	} {
 		text := "# a test\n[" + tt.section + "]\n" + tt.line + "\n"
@@ -47,5 +56,21 @@ func TestUnitFiles(t *testing.T) {
 	}
 	if got := list(Run(c, files("a.link", "[Link]\nGenericReceiveOffload=no\n"), Options{System: catalog.Linux})); !strings.Contains(got, "harmful") {
 		t.Errorf("receive offload off: %s", got)
+	}
+}
+
+// TestUnitNames corrects misspelt options.
+func TestUnitNames(t *testing.T) {
+	in := files("/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMiiMonitorSec=1s\n",
+		"/etc/systemd/network/e.network", "[Match]\nName=eth0\n[Network]\nBridge=b\n",
+		"/etc/network/interfaces", "iface bond0 inet manual\n bond-mode 1\n ad_select bandwidth\n")
+	fixed, _, err := ApplyFixes(in, Run(load(t), in, Options{System: catalog.Linux}))
+	if err != nil || len(fixed) != 3 {
+		t.Fatalf("%d files, %v", len(fixed), err)
+	}
+	for i, want := range []string{"\nMIIMonitorSec=1s\n", "\nBond=b\n", "\n bond-ad-select bandwidth\n"} {
+		if got := string(fixed[i].New); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q at its end", got, want)
+		}
 	}
 }

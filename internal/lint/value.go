@@ -265,7 +265,7 @@ func (k *checker) defaultWords(r *catalog.Record, version catalog.Version, in ca
 
 // machines span those that files are written for. What holds on each of them is
 // certain of a machine that is not known; the second is the assumed one.
-var machines = []catalog.Inputs{
+var machines = [3]catalog.Inputs{
 	{"memory": float64(2 << 30), "page": 4096.0, "cores": 2.0}, assumed,
 	{"memory": float64(512 << 30), "page": 4096.0, "cores": 64.0},
 }
@@ -278,12 +278,31 @@ func (k *checker) standardOn(machine int, r *catalog.Record, version catalog.Ver
 	return n, exact && ok
 }
 
+// supposed are the inputs of a setting's judgements, with those of each of the machines where they are asked for.
+type supposed struct {
+	known   catalog.Inputs
+	version catalog.Version
+	with    [3]catalog.Inputs // by machine
+}
+
+// on are the inputs on one of the machines.
+func (s *supposed) on(k *checker, r *catalog.Record, machine int) catalog.Inputs {
+	if s.with[machine] == nil {
+		with := maps.Clone(machines[machine])
+		maps.Copy(with, s.known)
+		if normal, ok := k.standardOn(machine, r, s.version, s.known); ok {
+			with["standard"] = normal
+		}
+		s.with[machine] = with
+	}
+	return s.with[machine]
+}
+
 // holds evaluates a judgement. One that asks for what is not known of the
 // machine holds when it does on the assumed one, and is certain when it does on
 // all of them, or for a typical one on all but the smallest.
-func (k *checker) holds(r *catalog.Record, j catalog.Judgement, in catalog.Inputs,
-	version catalog.Version) (held, certain bool) {
-	held, err := r.Holds(j.When, in)
+func (k *checker) holds(r *catalog.Record, j catalog.Judgement, s *supposed) (held, certain bool) {
+	held, err := r.Holds(j.When, s.known)
 	var unknown *catalog.UnknownInput
 	if !errors.As(err, &unknown) {
 		return held && err == nil, true
@@ -292,13 +311,8 @@ func (k *checker) holds(r *catalog.Record, j catalog.Judgement, in catalog.Input
 		return false, false
 	}
 	certain = true
-	for i, machine := range machines {
-		with := maps.Clone(machine)
-		maps.Copy(with, in)
-		if normal, ok := k.standardOn(i, r, version, in); ok {
-			with["standard"] = normal
-		}
-		on, err := r.Holds(j.When, with)
+	for i := range machines {
+		on, err := r.Holds(j.When, s.on(k, r, i))
 		if err != nil {
 			return false, false
 		}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,12 @@ import (
 
 	"github.com/wirerate/wirerate/internal/conffile"
 )
+
+// inBlock is an interface of a block of a guide; files have the block 0.
+type inBlock struct {
+	block int
+	iface string
+}
 
 // mtuOf remembers the MTU that a file of interfaces gives to one.
 func (k *checker) mtuOf(e conffile.Entry) {
@@ -21,21 +28,24 @@ func (k *checker) mtuOf(e conffile.Entry) {
 		return
 	}
 	if k.mtus == nil {
-		k.mtus = map[string]*assignment{}
+		k.mtus = map[inBlock]*assignment{}
 	}
-	k.mtus[e.Iface] = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+	k.mtus[inBlock{e.Block, e.Iface}] = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
 }
 
 // judgeTagMTU reports a VLAN whose packets are larger than its interface, named by the
 // same files, sends.
 func (k *checker) judgeTagMTU() {
 	parents := k.links()
-	for _, iface := range slices.Sorted(maps.Keys(k.mtus)) {
-		parent, tagged := parents[iface]
+	for _, at := range slices.SortedFunc(maps.Keys(k.mtus), func(a, b inBlock) int {
+		return cmp.Or(a.block-b.block, cmp.Compare(a.iface, b.iface))
+	}) {
+		iface := at.iface
+		parent, tagged := parents[at]
 		if !tagged {
 			parent, _, tagged = strings.Cut(iface, ".")
 		}
-		a, below := k.mtus[iface], k.mtus[parent]
+		a, below := k.mtus[at], k.mtus[inBlock{at.block, parent}]
 		if !tagged || below == nil {
 			continue
 		}

@@ -108,6 +108,14 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
 
+// FindAllStringSubmatchIndex is regexp.Regexp.FindAllStringSubmatchIndex.
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	if !r.within(s) {
+		return nil
+	}
+	return r.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
 // FindIndex is regexp.Regexp.FindIndex.
 func (r *Regexp) FindIndex(b []byte) []int { return r.compiled().FindIndex(b) }
 

@@ -71,7 +71,7 @@ var looseLines = []looseLine{
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
-		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow request \d+\.\d+ seconds old|` +
+		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
 		`(?:requests|ops) are blocked > \d+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
@@ -139,6 +139,10 @@ var looseLines = []looseLine{
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
+	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: \d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
+		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
+		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
+		"dmesg", []string{"carp", "kmem_map", "DAD ", "kern.ipc."}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
@@ -153,7 +157,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|` +
 		`ring_reinit).* full hwcur|` +
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
-		`(?i:error reading netmap data via polling)`),
+		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
 	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
@@ -201,6 +205,7 @@ var looseLines = []looseLine{
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
+	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
@@ -434,7 +439,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^filter (?:parent \S+ |dev \S+ \S+ )*protocol \S+ pref `), "tc -s filter show", []string{"filter "}},
 	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
-	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
+	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:|Time) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
 		`irec/s) `), "sar",
 		[]string{"DEV", "IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",

@@ -97,6 +97,7 @@ var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
 // bareCommand is a command on a line of its own without a prompt: one run by
 // sudo, or one whose flags leave no doubt.
 func bareCommand(line string) string {
+	line = strings.TrimPrefix(line, " ") // copied without the prompt before it
 	if line == "" || line[0] < 'a' || line[0] > 'z' {
 		return ""
 	}

@@ -34,7 +34,8 @@ func quoted(line string, l *looseLine) string {
 }
 
 // denied ends what stands before a message that somebody looked for in vain.
-var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor)\W*$`)
+var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor|(?:track|detect|monitor|match|catch|avoid|prevent)(?:ing|s|es)?|` +
+	`(?:search|look|grep|watch|wait)(?:ing|es|s)? for|alert(?:s|ing)? on)\W*$|(?:没有|没|未)(?:找到|发现|看到|见到)\W*$`)
 
 // isName reports whether a passage in backticks is the name of a message and no message: `NETDEV WATCHDOG`.
 func isName(s string) bool { return len(strings.Fields(s)) < 3 && !strings.ContainsAny(s, ":=") }

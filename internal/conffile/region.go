@@ -1,0 +1,112 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// Lines of files that a guide shows as a whole, by which they are told from the text around them.
+var (
+	ifaceBegin  = regexp.MustCompile(`^(?:(?:auto|allow-[a-z]+)(?:[ \t]+[^ \t]+)+|iface[ \t]+[^ \t]+[ \t]+inet6?[ \t]+[a-z0-9]+)$`)
+	ifaceStanza = regexp.MustCompile(`(?m)^[ \t]*iface[ \t]+[^ \t]+[ \t]+inet6?[ \t]+[a-z0-9]+[ \t]*\r?$`)
+	ifaceOption = regexp.MustCompile(`^[ \t]+[a-z0-9][a-z0-9_-]*[ \t]+[^ \t]|^(?:[a-z0-9]+[-_][a-z0-9_-]+|address|netmask|` +
+		`gateway|network|broadcast|mtu|metric|hwaddress|up|down)[ \t]+[^ \t]`)
+	unitBegin    = regexp.MustCompile(`^\[(?:NetDev|Match|Network|Link)\]$`)
+	unitSection  = regexp.MustCompile(`^\[[A-Z][A-Za-z0-9-]+\]$`)
+	unitOption   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[ \t]*=`)
+	keyfileBegin = regexp.MustCompile(`^\[connection\]$`)
+	keyfileLine  = regexp.MustCompile(`^(?:\[[a-z0-9.-]+\]|[a-z0-9.-]+[ \t]*=.*)$`)
+	netplanBegin = regexp.MustCompile(`^network:(?:[ \t]*#.*)?$`)
+	netplanGroup = regexp.MustCompile(`(?m)^[ \t]+(?:ethernets|bonds|bridges|vlans):[ \t]*(?:#.*)?\r?$`)
+)
+
+// region reads a stanza of ifupdown, a file of systemd-networkd, NetworkManager or netplan that begins on a line of a guide.
+func (r *otherReader) region(line, from, to int) (found bool) {
+	s := r.s
+	text := s.src[from:to]
+	if text == "" || strings.IndexByte("ain[", text[0]) < 0 || from < r.plain {
+		return false
+	}
+	start := s.lineOf(from).Start
+	kind, end, found := Kind(""), 0, true
+	switch {
+	case ifaceBegin.MatchString(text):
+		kind, end = Interfaces, s.extent(start, ifaceLine)
+		found = ifaceStanza.MatchString(s.src[start:end])
+	case unitBegin.MatchString(text):
+		end = s.extent(start, unitLine)
+		kind = networkdKind(s.src[start:end])
+	case keyfileBegin.MatchString(text):
+		kind, end = Keyfile, s.extent(start, func(_, text string, _, _ bool) bool {
+			return text == "" || text[0] == '#' || keyfileLine.MatchString(text)
+		})
+	case netplanBegin.MatchString(text):
+		margin := from - start
+		kind, end = Netplan, s.extent(start, func(full, text string, first, _ bool) bool {
+			return first || text == "" || text[0] == '#' || strings.Index(full, text) > margin
+		})
+		found = netplanGroup.MatchString(s.src[start:end])
+	default:
+		return false
+	}
+	r.plain = end // so that each line is looked at once
+	if !found {
+		return false
+	}
+	inner := *s
+	inner.entry = func(e Entry) bool {
+		e.In, e.Block = kind, line
+		s.emit(e)
+		return !s.stopped
+	}
+	inner.whole(&inner, kind, "", start, end, line)
+	r.read = end
+	return true
+}
+
+// extent returns where the lines from a place on end that belong to it. They are judged by the whole line, its text
+// without blanks around it, and whether it is the first one and follows an empty one.
+func (s *scanner) extent(start int, belongs func(full, text string, first, afterEmpty bool) bool) (end int) {
+	empty := false
+	s.lines(start, len(s.src), 1, func(line, from, to int) bool {
+		full := strings.TrimRight(s.src[from:to], " \t\r")
+		text := strings.TrimLeft(full, " \t")
+		if !belongs(full, text, line == 1, empty) {
+			return false
+		}
+		if empty = text == ""; !empty {
+			end = to
+		}
+		return true
+	})
+	return end
+}
+
+// ifaceLine tells a line of ifupdown's interfaces from one of prose.
+func ifaceLine(full, text string, _, afterEmpty bool) bool {
+	return text == "" || text[0] == '#' && !afterEmpty || ifaceBegin.MatchString(text) || !afterEmpty && ifaceOption.MatchString(full)
+}
+
+// unitLine tells a line of a unit file from one of prose.
+func unitLine(_, text string, _, _ bool) bool {
+	return text == "" || text[0] == '#' || text[0] == ';' || unitSection.MatchString(text) || unitOption.MatchString(text)
+}
+
+// networkdKind tells a .link file from .network and .netdev files, which match by Name.
+func networkdKind(text string) Kind {
+	if hasLine(text, "[Network]") || hasLine(text, "[NetDev]") {
+		return NetworkFile
+	}
+	section := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		if section == "[Match]" && strings.HasPrefix(line, "Name=") {
+			return NetworkFile
+		}
+	}
+	return LinkFile
+}

@@ -1,0 +1,74 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// udevPart is a match, an assignment or a command of a rule of udev.
+var udevPart = regexp.MustCompile(`([A-Z_]+)(\{[^}\n]*\})?[ \t]*(==|!=|\+=|:=|=)[ \t]*e?"((?:[^"\\\n]|\\.)*)"`)
+
+// udevRule tells a rule of udev about interfaces or disks that sets something.
+var udevRule = regexp.MustCompile(`\bSUBSYSTEM=="(?:net|block|module)".*\b(?:RUN(?:\{program\})?\+?=|ATTR\{[^}]+\}[ \t]*=[ \t]*"|SYSCTL\{)`)
+
+// udev reads rules of udev (udev(7)): attributes of interfaces and disks, sysctls, and the commands that RUN starts.
+func (s *scanner) udev() {
+	s.logicalLines(textStart(s.src), "#", func(line, from, to int, raw Span) {
+		subsystem, iface := "", "*"
+		for _, m := range udevPart.FindAllStringSubmatchIndex(s.src[from:to], maxLoop) {
+			part := func(i int) string {
+				if m[2*i] < 0 {
+					return ""
+				}
+				return s.src[from+m[2*i] : from+m[2*i+1]]
+			}
+			key, attribute, sign, value := part(1), strings.Trim(part(2), "{}"), part(3), part(4)
+			span := Span{from + m[8], from + m[9]}
+			e := Entry{Key: key, Value: value, Iface: iface, Line: line, KeySpan: Span{from + m[2], from + m[3]}, ValueSpan: span, Raw: raw,
+				style: styleFixed}
+			switch {
+			case sign == "==" && key == "SUBSYSTEM":
+				subsystem = value
+			case sign == "==" && (key == "KERNEL" || key == "NAME") && !strings.ContainsAny(value, "*?[|"):
+				iface = value
+			case sign == "==" || sign == "!=":
+			case key == "SYSCTL" && isSysctl(LinuxName(attribute)):
+				e.Key, e.Name = attribute, LinuxName(attribute)
+				e.Iface = linuxIface(e.Name)
+				s.emit(e)
+			case key == "ATTR":
+				e.Key, e.Name = attribute, s.udevAttribute(subsystem, attribute)
+				s.emit(e)
+			case key == "RUN" && !strings.Contains(attribute, "builtin"):
+				inner := *s
+				inner.entry = func(e Entry) bool {
+					e.style = styleFixed
+					if strings.ContainsAny(e.Iface, "%$") {
+						e.Iface = iface
+					}
+					s.emit(e)
+					return !s.stopped
+				}
+				inner.rejected = func(Reject) {}
+				inner.script(span.Start, span.End, line)
+			}
+		}
+	})
+}
+
+// udevAttribute is the setting that an attribute of a device is, "" for others.
+func (s *scanner) udevAttribute(subsystem, attribute string) string {
+	switch {
+	case subsystem == "net" && attribute == "mtu":
+		return "link:mtu"
+	case subsystem == "net" && attribute == "tx_queue_len":
+		return "link:txqueuelen"
+	case subsystem == "net":
+		name, _ := s.fileName(word{text: "/sys/class/net/*/" + attribute})
+		return name
+	case subsystem == "block":
+		return "/sys/block/*/" + attribute
+	}
+	return ""
+}
