@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -16,10 +17,10 @@ func peerSilent() Rule {
 		ID: "peer-silent", Title: "A peer does not respond to new connections",
 		Needs: []string{"linux:flows|socket table|handshakes|messages", "freebsd:socket table|handshakes|messages",
 			"openbsd:socket table|handshakes|messages"}, Severity: Warning,
-		Because: "Nothing came back for the SYNs of these connections. The peer is down or its SYN queue is full, a firewall " +
-			"drops them, or the path loses them.",
-		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer shows whether the SYNs " +
-			"arrive, its ss -ltn and nstat -az TcpExtListenDrops whether it drops them.",
+		Because: "Nothing came back for the SYNs of these connections. The peer is down or its SYN queue is full, " +
+			"a firewall drops them, or the path loses them.",
+		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer shows " +
+			"whether the SYNs arrive, its ss -ltn and nstat -az TcpExtListenDrops whether it drops them.",
 		Check: func(in Input) []Finding {
 			const many = 3
 			for _, d := range in.Facts.Talks {
@@ -35,7 +36,10 @@ func peerSilent() Rule {
 				}
 			}
 			if worst.Connections < many {
-				return gaveUp(in.Facts)
+				if found := gaveUp(in.Facts); found != nil {
+					return found
+				}
+				return answeredLate(in.Facts)
 			}
 			return do(lookAtPeer, one(worst.Peer, []facts.Source{worst.Source},
 				"%s to it without an answer (SYN-SENT)", counted(worst.Connections, "connection")))
@@ -45,6 +49,39 @@ func peerSilent() Rule {
 		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
 			"SYN-SENT 0 1 192.0.2.1:50000 198.51.100.9:8080\nESTAB 0 0 192.0.2.1:50001 198.51.100.9:8080\n"),
 	}
+}
+
+// answeredLate finds handshakes of which the first packets were not answered.
+func answeredLate(f *facts.Facts) []Finding {
+	const often = 3
+	n := 0
+	var longest facts.Talk
+	for _, d := range f.Talks {
+		if d.Waited == 0 {
+			continue
+		}
+		if n++; d.Waited > longest.Waited {
+			longest = d
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	said := ""
+	if n > 1 {
+		said = fmt.Sprintf("; %d connections like this", n)
+	}
+	found := one(longest.To, []facts.Source{longest.WaitedLine}, "a SYN was answered only after it was sent "+
+		"again, %.2g s after the first%s",
+		longest.Waited, said)
+	found[0].Because = "The first SYN or its answer was lost or dropped: by a full queue or connection table, a " +
+		"filter, NAT, or a wrong checksum. Linux sends a SYN again after 1 s, then after 3, 7 and 15 s: each such " +
+		"connection is late by that."
+	found[0].Confirm = "tcpdump at the peer shows whether the first SYN arrives there, and whether it answers."
+	return decisive(do("capture at both ends at once: if the first SYN does not arrive, look for the drop in "+
+		"between (conntrack -S, ethtool -S NAME; on a tunnel also its checksum offload: ethtool -K NAME "+
+		"tx-checksum-ip-generic off); if it arrives, check nstat -az TcpExtListenDrops "+
+		"there", with(repeated(n, often), found)))
 }
 
 // gaveUp finds programs that gave up connecting.

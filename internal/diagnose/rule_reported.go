@@ -21,8 +21,8 @@ func reported() Rule {
 		Because: "The program itself reports the failure; the message alone does not show the cause.",
 		Confirm: "The message appears when the problem occurs, and not at other times.",
 		Check:   func(in Input) []Finding { return reportsIn(in.Facts) },
-		Fires: linuxExample("dmesg", "Mar  4 11:02:59 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"+
-			"Mar  4 11:03:04 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"),
+		Fires: linuxExample("dmesg", "Mar  4 11:02:59 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, "+
+			"dropping\nMar  4 11:03:04 edge1 relayd[881]: send queue to peer 192.0.2.7 is full, dropping\n"),
 		Quiet: linuxExample("dmesg", "Mar  4 11:02:59 edge1 relayd[881]: send queue length set to 512\n"),
 	}
 }
@@ -188,12 +188,20 @@ type knownReport struct {
 var knownReports = []knownReport{
 	{regexp.MustCompile(`^xx drop \((?:CT: Map insertion failed|No mapping for NAT masquerade)`), "cilium", reportText{
 		summary: "packets were dropped because a connection table is full",
-		because: "Cilium keeps connections and translations in eBPF maps of fixed size; a connection that finds no room is dropped.",
-		do: "compare cilium bpf ct list global | wc -l with bpf-ct-global-tcp-max and bpf-ct-global-any-max, and raise them, or " +
-			"bpf-map-dynamic-size-ratio"}},
-	{regexp.MustCompile(`^xx drop \(Policy denied`), "cilium", reportText{summary: "a network policy denied packets",
+		because: "Cilium keeps connections and translations in eBPF maps of fixed size; a connection that finds " +
+			"no room is dropped.",
+		do: "compare cilium bpf ct list global | wc -l with bpf-ct-global-tcp-max and bpf-ct-global-any-max, and " +
+			"raise them, or bpf-map-dynamic-size-ratio"}},
+	{regexp.MustCompile(`(?:drop|DROPPED).*(?:FIB lookup failed|FIB_LOOKUP_FAILED)`), "cilium", reportText{
+		summary: "packets were dropped because the lookup of their route or neighbour failed",
+		because: "The node has no route to the destination, or no entry for its next hop in the neighbour table (FIB).",
+		do: "on the node: ip route get ADDRESS and ip neigh show for the destinations in the messages; the number " +
+			"behind the reason: 4 no unicast route, 5 forwarding is off (sysctl -w " +
+			"net.ipv4.conf.all.forwarding=1), 7 the neighbour is not known"}},
+	{regexp.MustCompile(`(?:drop|DROPPED).*(?:Policy denied|POLICY_DENIED)`), "cilium", reportText{summary: "a network policy denied packets",
 		because: "No policy of the endpoint allows this traffic: connections time out instead of being refused.",
-		do:      "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; allow them, if they are meant to talk"}},
+		do: "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; " +
+			"allow them, if they are meant to talk"}},
 	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",
 		because: "Over TCP, OpenVPN queues only a few packets for a client that is slower than the traffic to it, " +
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
@@ -208,38 +216,66 @@ var knownReports = []knownReport{
 			"FreeBSD); if they fit, check netstat -m for denied requests and netstat -id for a send queue that drops"}},
 	{regexp.MustCompile(`Unreasonably long \d+ms poll interval|blocked \d+ ms waiting for \S+ to quiesce`), "", reportText{
 		summary: "a thread was busy or stopped for a second or more at a time",
-		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and system time in the " +
-			"message is work (a large flow or routing table), little is a host short of CPU or memory.",
-		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl coverage/show the " +
-			"work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and " +
+			"system time in the message is work (a large flow or routing table), little is a host short of CPU or " +
+			"memory.",
+		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl " +
+			"coverage/show the work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+	{regexp.MustCompile(`(?i)received an invalid passwd`), "VRRP", reportText{
+		summary: "advertisements of another router were dropped because its password differs",
+		because: "A backup that accepts no advertisement becomes master too: then two routers answer for the same " +
+			"address.",
+		do: "set the same auth_pass (8 characters at most) in vrrp_instance of keepalived.conf on all routers of " +
+			"this virtual_router_id; if the other router is of another group, give one of them another " +
+			"virtual_router_id"}},
+	{regexp.MustCompile(`(?i)received lower prio\w* advert|receive advertisement timeout`), "VRRP", reportText{
+		summary: "a backup took over because the master's advertisements did not arrive in time",
+		because: "A backup takes over after about 3 missing advertisements: the master was down or too busy to " +
+			"send them, or multicast (IP protocol 112) is lost between the two. Both answer for the address " +
+			"meanwhile.",
+		do: "capture on both (tcpdump -ni IF proto 112): if the master sends late, look for its CPU and disk " +
+			"(vrrp_rt_priority 50 helps); if they get lost, use unicast_peer or fix IGMP snooping; advert_int 2 " +
+			"tolerates longer gaps"}},
+	{regexp.MustCompile(`(?i)via TCP but not UDP`), "memberlist", reportText{
+		summary: "another node is reachable by TCP but not by UDP",
+		because: "Nodes of Docker Swarm, Consul and Nomad ask each other by UDP whether they live; without " +
+			"answers they are marked as failed, and names and addresses of their containers disappear.",
+		do: "allow UDP in both directions between all nodes: port 7946 of Docker Swarm (and 4789 for VXLAN), 8301 " +
+			"of Consul, 4648 of Nomad; check firewalls, security groups, and loss of UDP (ping, iperf3 -u)"}},
 	{regexp.MustCompile(`(?i)hold ?timer expired`), "BGP", reportText{
 		summary: "a session ended because nothing arrived from the other end for the hold time", peer: true,
-		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. Full-sized updates are " +
-			"lost where the path has a smaller MTU, or the other end was too busy to send.",
-		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the TCP connection (ss " +
-			"-tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both ends at that time"}},
+		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. " +
+			"Full-sized updates are lost where the path has a smaller MTU, or the other end was too busy to send.",
+		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the " +
+			"TCP connection (ss -tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both " +
+			"ends at that time"}},
 	{regexp.MustCompile(`\bBGP not established with\b|\b(?:Active|Connect|Idle|OpenSent)\s+Socket: `), "BGP", reportText{
 		summary: "sessions are not established", peer: true,
-		because: "Without the session its routes are missing, and traffic to the networks behind that peer is dropped or takes another way.",
-		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS number, and that port 179 " +
-			"is open (nc -zv PEER 179)"}},
+		because: "Without the session its routes are missing, and traffic to the networks behind that peer is " +
+			"dropped or takes another way.",
+		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS " +
+			"number, and that port 179 is open (nc -zv PEER 179)"}},
 	{regexp.MustCompile(`upstream connect error or disconnect/reset before headers`), "envoy", reportText{
 		summary: "it could not connect to the upstream, or lost the connection",
-		because: "\"connection failure\": nothing accepted the connection; \"connection termination\": the upstream closed it, often because " +
-			"its keep-alive timeout is shorter than the proxy's; \"connection timeout\": no answer to the SYN.",
-		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and the response flags in the " +
-			"proxy's access log (UF, UC, URX); for closed connections make the upstream's keep-alive timeout longer than the proxy's"}},
+		because: "\"connection failure\": nothing accepted the connection; \"connection termination\": the " +
+			"upstream closed it, often because its keep-alive timeout is shorter than the proxy's; \"connection " +
+			"timeout\": no answer to the SYN.",
+		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and the " +
+			"response flags in the proxy's access log (UF, UC, URX); for closed connections make the upstream's " +
+			"keep-alive timeout longer than the proxy's"}},
 	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
-		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a dead NFS mount), or the host " +
-			"is short of disk throughput, memory or CPU. The network is not the cause by itself.",
+		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a " +
+			"dead NFS mount), or the host is short of disk throughput, memory or CPU. The network is not the " +
+			"cause by itself.",
 		do: "on the node: time crictl ps, ps -eo state,pid,wchan,cmd | grep '^D', iostat -x 1, cat /proc/pressure/*"}},
 	{regexp.MustCompile(`Connection reset, restarting \[|SIGUSR1\[soft,connection-reset\]`), "OpenVPN", reportText{
 		summary: "the tunnel's TCP connection was closed by the other end",
-		because: "The other end, or a firewall or proxy in between, closed it. Nothing passes until the tunnel is up again.",
-		do: "check the other end's log for that second: a TLS error, or a second client with the same certificate (only one may be " +
-			"connected without duplicate-cn); if it happens after minutes of silence, set keepalive 10 60 on the server; with proto udp no " +
-			"device in between can close the connection"}},
+		because: "The other end, or a firewall or proxy in between, closed it. Nothing passes until the tunnel is " +
+			"up again.",
+		do: "check the other end's log for that second: a TLS error, or a second client with the same certificate " +
+			"(only one may be connected without duplicate-cn); if it happens after minutes of silence, set " +
+			"keepalive 10 60 on the server; with proto udp no device in between can close the connection"}},
 	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
 		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
 			"in the video.",

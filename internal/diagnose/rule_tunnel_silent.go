@@ -13,8 +13,8 @@ func tunnelSilent() Rule {
 	return Rule{
 		ID: "tunnel-silent", Title: "A tunnel's peer does not respond",
 		Needs: []string{"wireguard|messages"}, Severity: Warning,
-		Because: "This end sends and nothing comes back: the peer is down, its port is blocked, a key does not match, or the " +
-			"path loses packets.",
+		Because: "This end sends and nothing comes back: the peer is down, its port is blocked, a key does not " +
+			"match, or the path loses packets.",
 		Confirm: "tcpdump at the peer (WireGuard: udp port 51820) shows whether the packets arrive.",
 		Check: func(in Input) []Finding {
 			var silent []facts.Source
@@ -56,44 +56,61 @@ func wireguardExample(transfer string) Example {
 		"  endpoint: 192.0.2.7:51820\n  "+transfer+"\n")
 }
 
+// lostTunnels are the kinds of tunnels that facts.LostPeer tells apart.
+var lostTunnels = []struct{ program, said, action string }{
+	{"IKE", "the peer did not respond to the key exchange", "allow UDP ports 500 and 4500 at both ends and on the " +
+		"path, compare the configured addresses of both ends, and ping the peer to check for loss"},
+	{"IKE proposals", "the peer refused the offered algorithms (NO_PROPOSAL_CHOSEN)", "set the same encryption, " +
+		"integrity and Diffie-Hellman group at both ends (ipsec.conf: ike= and esp=, swanctl.conf: proposals and " +
+		"esp_proposals), and the same version of IKE"},
+	{"OpenVPN", "it timed out because nothing came from the peer", "ping the peer to check for loss; if a NAT or " +
+		"firewall drops idle connections, set keepalive 10 60 on the server"},
+	{"WireGuard keys", "handshakes from a peer were rejected", "compare the keys: the public key that each end " +
+		"has for the other (wg show) must belong to its private key (wg pubkey < FILE); a peer whose clock was " +
+		"set back is rejected as well"},
+	{"WireGuard routes", "packets from a peer were dropped because AllowedIPs does not contain their source address",
+		"add the peer's networks to its AllowedIPs on this host, or masquerade them at the peer"},
+	{"WireGuard", "the peer did not respond to the handshake", openPort},
+	{"QUIC", "the Cloudflare edge did not respond to cloudflared", "allow outbound UDP port 7844, or use TCP: " +
+		"cloudflared tunnel --protocol http2 run"},
+	{"PPPoE", "no PPPoE server of the ISP answered (PADI)", "check that the port to the modem is up, the modem is " +
+		"in sync, and the VLAN ID is the ISP's; after a broken session the ISP may refuse a new one for minutes"},
+	{"LCP", "the ISP terminated the session", "check the preceding log lines: a loss of sync at the modem, a " +
+		"second session with the same login, or the ISP's daily disconnect"},
+	{"PPP setup", "the other end did not answer the first requests", "check that the tunnel or modem below it is " +
+		"up (L2TP: UDP port 1701, IPsec: 500 and 4500 and ESP), then the other end's log for that time"},
+	{"PPP", "the session ended because the other end did not " +
+		"answer LCP echoes", "check the modem's status and log for loss of " +
+		"signal; on a saturated link, set lcp-echo-interval 10 and lcp-echo-failure 6 in pppd to tolerate more"},
+}
+
 // lostPeers finds in a log the peers of other tunnels that were given up.
 func lostPeers(f *facts.Facts) (out []Finding) {
 	if _, n := matching(f, facts.LostPeerForm); n == 0 {
 		return nil
 	}
-	for _, t := range []struct{ program, said, action string }{
-		{"IKE", "the peer did not respond to the key exchange", "allow UDP ports 500 and 4500 at both ends and on the path, " +
-			"compare the configured addresses of both ends, and ping the peer to check for loss"},
-		{"OpenVPN", "it timed out because nothing came from the peer", "ping the peer to check for loss; if a NAT or firewall " +
-			"drops idle connections, set keepalive 10 60 on the server"},
-		{"WireGuard keys", "handshakes from a peer were rejected", "compare the keys: the public key that each end has for the " +
-			"other (wg show) must belong to its private key (wg pubkey < FILE); a peer whose clock was set back is rejected as well"},
-		{"WireGuard routes", "packets from a peer were dropped because AllowedIPs does not contain their source address",
-			"add the peer's networks to its AllowedIPs on this host, or masquerade them at the peer"},
-		{"WireGuard", "the peer did not respond to the handshake", openPort},
-		{"QUIC", "the Cloudflare edge did not respond to cloudflared", "allow outbound UDP port 7844, or use TCP: " +
-			"cloudflared tunnel --protocol http2 run"},
-		{"PPPoE", "no PPPoE server of the ISP answered (PADI)", "check that the port to the modem is up, the " +
-			"modem is in sync, and the VLAN ID is the ISP's; after a broken session the ISP may refuse a new one for minutes"},
-		{"LCP", "the ISP terminated the session", "check the preceding log lines: a loss of sync at the modem, a " +
-			"second session with the same login, or the ISP's daily disconnect"},
-		{"PPP setup", "the other end did not answer the first requests", "check that the tunnel or modem below it is up (L2TP: UDP " +
-			"port 1701, IPsec: 500 and 4500 and ESP), then the other end's log for that time"},
-		{"PPP", "the session ended because the other end did not " +
-			"answer LCP echoes", "check the modem's status and log for loss of " +
-			"signal; on a saturated link, set lcp-echo-interval 10 and lcp-echo-failure 6 in pppd to tolerate more"},
-	} {
+	_, refused := logLines(f, func(line string) bool { return facts.LostPeer(line) == "IKE proposals" })
+	for _, t := range lostTunnels {
 		lines, n := logLines(f, func(line string) bool { return facts.LostPeer(line) == t.program })
+		if t.program == "IKE" && n > 0 && refused > 0 {
+			continue // the peer does answer
+		}
 		if n > 0 {
-			found := decisive(do(t.action, with(repeated(n, 2), one(strings.TrimSuffix(strings.TrimSuffix(t.program, " keys"), " routes"), lines, "%s (%s)", t.said, counted(n, "line")))))
+			name, _, _ := strings.Cut(t.program, " ")
+			found := decisive(do(t.action, with(repeated(n, 2), one(name, lines, "%s (%s)", t.said, counted(n, "line")))))
 			found[0].Confirm = "The messages coincide with the outages."
 			switch t.program {
+			case "IKE proposals":
+				found[0].Because = "No tunnel is set up until both ends accept one proposal."
 			case "WireGuard keys":
-				found[0].Because = "A handshake that does not fit the configured keys is dropped without an answer: nothing passes the tunnel."
+				found[0].Because = "A handshake that does not fit the configured keys is dropped without an " +
+					"answer: nothing passes the tunnel."
 			case "WireGuard routes":
-				found[0].Because = "WireGuard drops what a peer sends from addresses outside its AllowedIPs, after decryption."
+				found[0].Because = "WireGuard drops what a peer sends from addresses outside its AllowedIPs, " +
+					"after decryption."
 			case "LCP":
-				found[0].Because = "The other end asked to terminate the session; no traffic passes until a new one is up."
+				found[0].Because = "The other end asked to terminate the session; no traffic passes until a new " +
+					"one is up."
 			}
 			out = append(out, found...)
 		}

@@ -23,10 +23,11 @@ const (
 func wirelessSlow() Rule {
 	return Rule{
 		ID: "wireless-slow", Title: "A wireless link runs far below its capability", Severity: Warning,
-		Needs:   []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "A low-rate or retransmitted frame takes the airtime of many fast ones on a channel that all stations share.",
-		Confirm: "iw dev NAME link (BSD: ifconfig) shows the same during a transfer; on an idle link it shows the rate of the " +
-			"last small frame.",
+		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Because: "A low-rate or retransmitted frame takes the airtime of many fast ones on a channel that all " +
+			"stations share.",
+		Confirm: "iw dev NAME link (BSD: ifconfig) shows the same during a transfer; on an idle link it shows the " +
+			"rate of the last small frame.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Stations {
 				out = append(out, slowStation(in.Facts, &in.Facts.Stations[i])...)
@@ -46,14 +47,20 @@ func wirelessSlow() Rule {
 				return found
 			}
 			if lines, n := matching(in.Facts, notHandedOver); n > 0 && len(out) == 0 {
-				return do("update the driver and the card's firmware; until then, wifi down && wifi up, or a reboot, clears the queue",
-					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not pass frames to the card (%s)",
+				return do("update the driver and the card's firmware; until then, wifi down && wifi up, or a "+
+					"reboot, clears the queue",
+					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not pass "+
+						"frames to the card (%s)",
 						counted(n, "message")))
 			}
+			if found := unreported(in.Facts); found != nil && len(out) == 0 {
+				return found
+			}
 			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
-				found := do("check the station's signal (iw dev NAME station dump) and the channel; if stations merely leave the "+
-					"range, nothing needs fixing",
-					one("wireless", lines, "the access point disconnected stations that did not acknowledge (%s)", counted(n, "message")))
+				found := do("check the station's signal (iw dev NAME station dump) and the channel; if stations "+
+					"merely leave the range, nothing needs fixing",
+					one("wireless", lines, "the access point disconnected stations that did not "+
+						"acknowledge (%s)", counted(n, "message")))
 				if n < 3 {
 					return with(Info, found)
 				}
@@ -101,12 +108,13 @@ var (
 
 // lostFrames finds a driver that loses frames, or what became of them.
 func lostFrames(f *facts.Facts) []Finding {
-	const action = "update the kernel, which contains the driver; until then, wifi down && wifi up, or a reboot, restarts " +
-		"its queues"
+	const action = "update the kernel, which contains the driver; until then, wifi down && wifi up, or a reboot, " +
+		"restarts its queues"
 	if lines, n := matching(f, framesLost); n > 0 {
 		found := with(repeated(n, 3), one(firstGroup(framesLost, lines[0].Text), lines,
 			"its driver dropped frames, or the card did not respond (%s)", counted(n, "message")))
-		found[0].Because = "Frames in the card's queues are lost, and nothing is sent or received while the driver restarts it."
+		found[0].Because = "Frames in the card's queues are lost, and nothing is sent or received while the " +
+			"driver restarts it."
 		return do(action, found)
 	}
 	lines, n := matching(f, framesUnknown)
@@ -118,6 +126,25 @@ func lostFrames(f *facts.Facts) []Finding {
 	found[0].Because = "The card reports the status of a frame after the driver's timeout: the driver may choose " +
 		"too low a rate. Occasional reports are harmless."
 	return do(action, found)
+}
+
+// noReports is what rtw88 says of frames whose result it waited for in vain (tx.c).
+var noReports = regexp.MustCompile(`\b(rtw_\w+ \S+): failed to get tx report from firmware`)
+
+// unreported finds firmware that does not tell what became of frames.
+func unreported(f *facts.Facts) []Finding {
+	lines, n := matching(f, noReports)
+	if n == 0 {
+		return nil
+	}
+	const often = 3
+	found := decisive(with(repeated(n, often), one(noReports.FindStringSubmatch(lines[0].Text)[1], lines,
+		"its firmware did not report what became of frames (%s)", counted(n, "message"))))
+	found[0].Because = "The driver waits half a second for the report of a frame: the firmware hangs, or the " +
+		"frame was lost on the air."
+	found[0].Confirm = "The messages coincide with slow or broken connections."
+	return do("update the kernel, which contains the driver, and linux-firmware; test with power saving disabled "+
+		"(iw dev NAME set power_save off)", found)
 }
 
 // missingACKs is what hostapd says of a station that it gave up.
@@ -151,7 +178,8 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 		return do("check that the station supports 802.11n; then enable it on the access point (OpenWrt: option htmode "+
 			"'HT20'), with CCMP (AES) instead of TKIP or WEP, and WMM (option wmm '1')", found)
 	case s.Receive > 0 && s.Receive <= units.Mbit && s.Received >= enoughAir:
-		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame was received at %s%s",
+		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame was "+
+			"received at %s%s",
 			s.Receive, at))
 	default:
 		return nil
@@ -166,7 +194,8 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 	if s.Client && f.WirelessPowerSave.Value != "off" {
 		found = do("disable power saving: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
 	}
-	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and firmware", found)
+	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and "+
+		"firmware", found)
 }
 
 // heldAtG reports whether a good link with traffic has the highest rate of 802.11a and g, in both directions.
@@ -188,8 +217,8 @@ func busyAir(f *facts.Facts) []Finding {
 		found := one(c.Interface, []facts.Source{c.Source}, "its channel is busy %.0f%% of the time with other "+
 			"transmitters", share)
 		if !c.SaysSent {
-			found = decisive(with(Info, one(c.Interface, []facts.Source{c.Source}, "its channel is busy %.0f%% of the time, "+
-				"including its own transmissions (its driver does not separate them)", share)))
+			found = decisive(with(Info, one(c.Interface, []facts.Source{c.Source}, "its channel is busy %.0f%% of "+
+				"the time, including its own transmissions (its driver does not separate them)", share)))
 		}
 		found[0].Confirm = "With its own stations idle, the busy time still grows nearly as fast as the active time."
 		return do("use a less busy channel (iw dev "+c.Interface+" survey dump lists them), or the 5 or 6 GHz band",

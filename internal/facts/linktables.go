@@ -43,18 +43,31 @@ func (f *Facts) readNetDev(t text) error {
 	})
 }
 
+var vyosHead = regexp.MustCompile(`^Interface(?:\s+[RT]x (?:Packets|Bytes|Dropped|Errors)){8}\s*$`)
+
 // readLinuxInterfaces reads netstat -i of Linux's net-tools: "Iface MTU [Met]
-// RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg".
+// RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg", and "show interfaces kernel statistics" of VyOS
+// (src/op_mode/interfaces.py), whose names of columns have two words.
 func (f *Facts) readLinuxInterfaces(t text) error {
 	fields := map[string]string{"RX-OK": "rx_packets", "RX-ERR": "rx_errors", "RX-DRP": "rx_dropped",
 		"RX-OVR": "rx_overrun",
-		"TX-OK":  "tx_packets", "TX-ERR": "tx_errors", "TX-DRP": "tx_dropped", "TX-OVR": "tx_overrun"}
+		"TX-OK":  "tx_packets", "TX-ERR": "tx_errors", "TX-DRP": "tx_dropped", "TX-OVR": "tx_overrun",
+		"Rx Packets": "rx_packets", "Rx Errors": "rx_errors", "Rx Dropped": "rx_dropped", "Rx Bytes": "rx_bytes",
+		"Tx Packets": "tx_packets", "Tx Errors": "tx_errors", "Tx Dropped": "tx_dropped", "Tx Bytes": "tx_bytes"}
 	var heads []string
 	found := false
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) >= 9 && words[0] == "Iface" {
 			heads = words
+			continue
+		}
+		if vyosHead.MatchString(line) {
+			heads = nil
+			for k := 1; k < len(words); k += 2 {
+				heads = append(heads, words[k]+" "+words[k+1])
+			}
+			heads = append([]string{words[0]}, heads...)
 			continue
 		}
 		if len(heads) == 0 || len(words) != len(heads) || !plainName(words[0]) {

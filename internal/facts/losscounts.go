@@ -67,7 +67,7 @@ var (
 // What the names of counters say, in lower case with their words apart.
 var (
 	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|` +
-		`overflows?|overruns?|imissed|` +
+		`overflows?|overruns?|imissed|requestlist (?:exceeded|overwritten)|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?|too (?:long|short|big|large)|oversized?|undersized?|runts?|giants?|jabbers?|crc|fcs|bad)\b`)
 	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +

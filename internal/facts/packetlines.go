@@ -18,6 +18,8 @@ type Talk struct {
 	// sequence number.
 	Closed int `json:"zero_windows"`
 	Asked  int `json:"syns"`
+	// Waited is the time in seconds from the first packet of a handshake to its answer, where it was sent again before.
+	Waited float64 `json:"waited_s,omitempty"`
 	// Late counts the answers without data that came after the delay of an acknowledgement, and let the other end send
 	// on at once; Delay is the last such delay in seconds.
 	Late  int     `json:"late_acks"`
@@ -29,6 +31,7 @@ type Talk struct {
 	AgainLine  Source `json:"-"` // the first and the last line of what the counters count
 	ClosedLine Source `json:"-"`
 	AskedLine  Source `json:"-"`
+	WaitedLine Source `json:"-"`
 	LateLine   Source `json:"-"`
 	StuckLine  Source `json:"-"`
 }
@@ -36,9 +39,10 @@ type Talk struct {
 // talking is a direction while the text is read.
 type talking struct {
 	Talk
-	first, top uint64 // the sequence number of the handshake, and the end of what was sent
-	began, end uint64 // the last full-sized segment at the beginning of what waits
-	acked      uint64 // what this direction acknowledges of the other
+	first, top uint64  // the sequence number of the handshake, and the end of what was sent
+	asking     float64 // when the handshake was begun
+	began, end uint64  // the last full-sized segment at the beginning of what waits
+	acked      uint64  // what this direction acknowledges of the other
 	at         float64
 	late       float64 // when a late answer came; 0 after the next segment
 	size       int     // of the last segment
@@ -169,7 +173,7 @@ func (f *Facts) readPackets(t text) error {
 	}
 	for _, d := range order {
 		d.settle(talks[[2]string{d.To, d.From}])
-		if d.Again+d.Closed+d.Asked+d.Late+d.Stuck > 0 {
+		if d.Again+d.Closed+d.Asked+d.Late+d.Stuck > 0 || d.Waited > 0 {
 			f.Talks = append(f.Talks, d.Talk)
 		}
 	}
@@ -183,7 +187,7 @@ func (d *talking) take(s segmentLine, back *talking, at func() Source) {
 		return
 	}
 	if s.syn {
-		d.asked(s, at)
+		d.asked(s, back, at)
 		return
 	}
 	if s.end {
@@ -219,12 +223,18 @@ func (d *talking) shownTwice(s segmentLine) bool {
 }
 
 // asked counts how often the same handshake was begun.
-func (d *talking) asked(s segmentLine, at func() Source) {
+func (d *talking) asked(s segmentLine, back *talking, at func() Source) {
 	if s.ack {
+		if wait := s.at - back.asking; back.Asked > 1 && back.Waited == 0 && back.first+1 == s.acked && wait > 0 {
+			back.Waited, back.WaitedLine = wait, back.AskedLine
+		}
 		return
 	}
 	if d.Asked > 0 && d.first != s.seq { // another connection from the same port
 		d.Asked = 0
+	}
+	if d.Asked == 0 {
+		d.asking = s.at
 	}
 	d.first = s.seq
 	d.Asked++

@@ -111,10 +111,10 @@ var failures = []failureForm{
 		`\bcorrupt(?:ed|ion)?\b` + gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:corrupt(?:ed)?|malformed|truncated|too short)\b|` +
 		`\b(?:decrypt\w*|decapsulat\w*)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
 	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped|offline|disconnected|(?:error|disconnecting))\b|` +
-		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b|\bctrl-event-disconnected\b`)},
+		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
 	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bback-?pressure\b`)},
-	{Silent, regexp.MustCompile(`\bcould not resolve peer\b`)}, // of an overlay network
+	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
 	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
@@ -154,16 +154,16 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
 var (
 	noFailure = regexp.MustCompile(`\b(?:0|no|zero|without|\w+=0)\b (?:\w+ ){0,2}?(?:lost|dropped|drops|discarded|errors|packets lost|timeouts|loss|failures)\b|` +
-		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
+		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|log messages)\b`)
+		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
@@ -202,7 +202,13 @@ func ReportOf(line string) (Report, bool) { return reportOf(line, true) }
 func UnstampedReport(line string) (Report, bool) { return reportOf(line, false) }
 
 func reportOf(line string, stamped bool) (r Report, ok bool) {
-	if len(line) > reportLimit || !tellsFailure(line) {
+	if len(line) > reportLimit {
+		return r, false
+	}
+	if (strings.Contains(line, "drop") || strings.Contains(line, "DROPPED")) && CiliumDrop.MatchString(line) {
+		return Report{Failure: Lost, Program: "cilium"}, true
+	}
+	if !tellsFailure(line) {
 		return r, false
 	}
 	l := parseLogLine(line)
@@ -226,6 +232,10 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	r.Program, r.Quiet, r.Peer, r.Count = l.program, l.level == quietLevel, peerOf(text), countedIn(text)
 	return r, true
 }
+
+// CiliumDrop is what cilium monitor (pkg/monitor/datapath_drop.go), its JSON and Hubble's say of a packet that was dropped.
+var CiliumDrop = regexp.MustCompile(`^xx drop \([A-Z]|\]? \S+: drop: [A-Z][\w ]+ \(|^\{"cpu":"CPU.*"type":"drop",.*"reason":"|` +
+	`"flow":\{.*"verdict":"DROPPED".*"drop_reason_desc":"`)
 
 // StreamGap is what players say of packets of a television stream that are missing.
 var StreamGap = regexp.MustCompile(`discontinuity received 0x\w+ instead of 0x|Continuity check failed for pid`)

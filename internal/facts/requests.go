@@ -239,7 +239,8 @@ var ConnectFailed = regexp.MustCompile(`dial tcp (\S+:\d+): (?:i/o timeout|conne
 // nslookup of BIND, the C library (EAI_AGAIN), curl, nginx, Windows, systemd-resolved
 // (resolved-dns-server.c: it steps down behind queries without an answer), and dnsmasq of queries that it did not pass on. The
 // first group that is not empty is the server.
-var LookupFailed = regexp.MustCompile(`read udp \S+->(\S+):53: (?:i/o timeout|read: connection refused)|` +
+var LookupFailed = regexp.MustCompile(`(?:read (?:udp|tcp) \S+->|(?:select|dial) (?:tcp|udp) )(\S+):53: (?:i/o timeout|read: connection refused)|` +
+	`\bupstream (\S+) failed to exchange .*all upstreams failed|` +
 	`^;; connection timed out; no servers could be reached|^;; communications error to (\S+)#53: timed out|` +
 	`(?i:temporary failure in name resolution)|\b(?:getaddrinfo|code:?) '?EAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
 	`/dns-query"?: .*(?:deadline exceeded|timeout)|` +

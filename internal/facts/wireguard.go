@@ -71,7 +71,8 @@ var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA f
 	`(failed to dial to edge with quic: timeout)|(Timeout waiting for PADO packets)|(LCP terminated by peer)|` +
 	`((?i:handshake )(?:for peer \d+ \(\(?[^)]{1,64}\)?\) )?did not complete after \d+ seconds, retrying)|` +
 	`(LCP: timeout sending Config-Requests|Maximum retries exceeded for tunnel \d+)|` +
-	`(Invalid handshake (?:initiation|response) from|Invalid MAC of handshake, dropping)|(Packet has unallowed src IP)`)
+	`(Invalid handshake (?:initiation|response) from|Invalid MAC of handshake, dropping)|(Packet has unallowed src IP)|` +
+	`((?:received|ignoring informational payload) (?:unauthenticated v2N_)?NO_PROPOSAL_CHOSEN)`)
 
 // LostPeer is the protocol of the tunnel that a line of LostPeerForm is of, empty for other lines.
 func LostPeer(line string) string {
@@ -97,6 +98,8 @@ func LostPeer(line string) string {
 		return "WireGuard keys"
 	case m[10] != "":
 		return "WireGuard routes"
+	case m[11] != "":
+		return "IKE proposals"
 	}
 	return "PPP"
 }

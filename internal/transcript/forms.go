@@ -236,11 +236,15 @@ var looseLines = []looseLine{
 	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "S/N"}},
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
 	{facts.SilentForm, "dmesg", facts.SilentWords},
+	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
+		[]string{"EVENT-DISCONNECTED", "(Reason: "}},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src"}},
-	{regexp.MustCompile(`^xx drop \([A-Z]`), facts.Reports, []string{"xx drop ("}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
+	{facts.CiliumDrop, facts.Reports, []string{"xx drop (", ": drop: ", `"type":"drop"`, `"DROPPED"`}},
+	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg", []string{"get tx report"}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
-	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
+	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers",
+		"name resolution", "EAI_AGAIN", "Resolving", "resolved", "upstreams failed",
 		"DNS "}},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
@@ -391,6 +395,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
 	{regexp.MustCompile(`^Iface\s+MTU\s+(Met\s+)?RX-OK`), "netstat -idnW", []string{"Iface"}},
+	{regexp.MustCompile(`^Interface\s+Rx Packets\s+Rx Bytes\s`), "netstat -idnW", []string{"Rx Packets"}}, // of VyOS
 	{regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected (to|with) `), "iperf3", []string{" connected "}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},

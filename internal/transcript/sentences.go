@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -41,7 +40,7 @@ var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor|(?:track|det
 // isName reports whether a passage in backticks is the name of a message and no message: `NETDEV WATCHDOG`.
 func isName(s string) bool { return len(strings.Fields(s)) < 3 && !strings.ContainsAny(s, ":=") }
 
-// takeCounters keeps the paragraphs of which no line has a known form, and that count losses all the same.
+// takeCounters keeps the paragraphs of which hardly a line has a known form, and that count losses all the same.
 func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {
 	taken := map[int]bool{}
 	for _, all := range known {
@@ -52,7 +51,14 @@ func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {
 		}
 	}
 	for _, par := range paragraphs(p) {
-		if !slices.ContainsFunc(par.at(), func(line int) bool { return taken[line] }) && facts.CountsLosses(par.lines) {
+		const few = 8 // a line of a known form among so many others does not tell what they are
+		known := 0
+		for _, line := range par.at() {
+			if taken[line] {
+				known++
+			}
+		}
+		if known*few <= len(par.lines) && facts.CountsLosses(par.lines) {
 			o.add(facts.OtherCounters, "", "\n"+strings.Join(par.lines, "\n"), par.at())
 			for _, line := range par.at() {
 				taken[line] = true

@@ -1,0 +1,153 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// wirelessDisconnects finds stations that lost their access point, by the reason that the kernel or wpa_supplicant tells.
+func wirelessDisconnects() Rule {
+	return Rule{
+		ID: "wireless-disconnects", Title: "A wireless link was disconnected", Severity: Warning, Systems: onLinux(),
+		Needs:   []string{"messages"},
+		Because: "Nothing passes until the station is connected again, and frames in its queues are lost.",
+		Confirm: "The access point's log has the same times and the same reason.",
+		Check: func(in Input) []Finding {
+			all := map[disconnect][]facts.Source{}
+			counts := map[disconnect]int{}
+			for i, line := range in.Facts.Lines("dmesg") {
+				d, ok := disconnectIn(line)
+				if !ok || len(counts) >= mostPeers && counts[d] == 0 {
+					continue
+				}
+				counts[d]++
+				all[d] = append(all[d][:min(len(all[d]), 1)], in.Facts.Line("dmesg", i+1))
+			}
+			most := disconnect{}
+			for d, n := range counts {
+				if d.before(most, n, counts[most]) {
+					most = d
+				}
+			}
+			if counts[most] == 0 {
+				return nil
+			}
+			return most.finding(all[most], counts[most])
+		},
+		Fires: linuxExample("dmesg", "[ 9.1] wlan0: deauthenticated from 02:00:00:00:00:01 (Reason: "+
+			"16=GROUP_KEY_HANDSHAKE_TIMEOUT)\n"),
+		Quiet: linuxExample("dmesg", "[ 9.1] wlan0: associated\n"),
+	}
+}
+
+// A disconnect is one kind of end of one interface's connection.
+type disconnect struct {
+	name   string
+	reason int
+	local  bool // this host ended it
+}
+
+// What mac80211 (mlme.c) and wpa_supplicant (events.c) say of a connection's end, and of an access point that does not answer.
+var (
+	disconnected = regexp.MustCompile(`\b(\w[\w.-]*): (?:(?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: (\d{1,3})\b|` +
+		`CTRL-EVENT-DISCONNECTED bssid=[0-9a-f:]{17} reason=(\d{1,3})\b( locally_generated=1)?)`)
+	apSilent = regexp.MustCompile(`\b(\w[\w.-]*): (?:[Cc]onnection to AP [0-9a-f:]{17} lost|(?:authentication|association) with [0-9a-f:]{17} timed out)`)
+)
+
+// Reasons of IEEE 802.11 (9.4.1.7), as ieee80211.h of Linux names them.
+const (
+	reasonInactivity = 4
+	reasonNotAuth    = 6
+	reasonNotAssoc   = 7
+	reasonHandshake  = 15
+	reasonGroupKey   = 16
+	reasonLowAck     = 34
+	noReason         = -1
+)
+
+// disconnectWords are such that one of them stands in every line of the two forms: they are found faster.
+var disconnectWords = []string{" (Reason: ", "CTRL-EVENT-DISCONNECTED", "onnection to AP ", " timed out"}
+
+func disconnectIn(line string) (d disconnect, ok bool) {
+	if !slices.ContainsFunc(disconnectWords, func(word string) bool { return strings.Contains(line, word) }) {
+		return d, false
+	}
+	if m := disconnected.FindStringSubmatch(line); m != nil {
+		reason, err := strconv.Atoi(m[2] + m[3]) // of at most three digits
+		d = disconnect{m[1], reason, m[4] != ""}
+		if d.local && reason == reasonInactivity { // mac80211 heard neither beacons nor answers
+			d.reason = noReason
+		}
+		return d, err == nil
+	}
+	if m := apSilent.FindStringSubmatch(line); m != nil {
+		return disconnect{m[1], noReason, true}, true
+	}
+	return d, false
+}
+
+// before reports whether a kind of disconnect tells more than another: one that this host did not choose, then the more frequent.
+func (d disconnect) before(other disconnect, n, others int) bool {
+	if others == 0 || d.chosen() != other.chosen() {
+		return others == 0 || !d.chosen()
+	}
+	if n != others {
+		return n > others
+	}
+	return d.name < other.name || d.name == other.name && d.reason < other.reason
+}
+
+// chosen reports whether this host left by itself.
+func (d disconnect) chosen() bool { return d.local && d.reason != noReason }
+
+// disconnectReasons are the reasons with a remedy of their own.
+var disconnectReasons = map[int]struct{ name, do string }{
+	noReason: {"", "check the signal (iw dev NAME link: below -75 dBm is weak) and whether the access point " +
+		"changed its channel (DFS) or restarted at that time; disable power saving (iw dev NAME set power_save off)"},
+	reasonInactivity: {", inactivity", "disable power saving on the station (iw dev NAME set power_save off); on " +
+		"the access point allow a longer silence (hostapd.conf: ap_max_inactivity=3600, OpenWrt: option " +
+		"max_inactivity '3600')"},
+	reasonNotAuth:  {", it no longer knew the station", restartedAP},
+	reasonNotAssoc: {", it no longer knew the station", restartedAP},
+	reasonHandshake: {", 4-way handshake timeout", "if it never connects, correct the password; otherwise check " +
+		"the signal (iw dev NAME link), and disable power saving on the station (iw dev NAME set power_save off)"},
+	reasonGroupKey: {", group key handshake timeout", "disable power saving on the station (iw dev NAME set " +
+		"power_save off); on the access point renew the group key less often (hostapd.conf: " +
+		"wpa_group_rekey=86400, OpenWrt: option wpa_group_rekey '86400' in /etc/config/wireless)"},
+	reasonLowAck: {", too many frames without acknowledgement", "check the signal (iw dev NAME link) and use " +
+		"another channel; hostapd.conf: disassoc_low_ack=0 (OpenWrt: option disassoc_low_ack '0') keeps such " +
+		"stations"},
+}
+
+const restartedAP = "check the access point's log for a restart, or for the removal of the station, shortly before that"
+
+func (d disconnect) finding(lines []facts.Source, n int) []Finding {
+	known := disconnectReasons[d.reason]
+	who, why, action := "the access point disconnected it", fmt.Sprintf(": reason %d%s", d.reason, known.name), known.do
+	switch {
+	case d.reason == noReason:
+		who, why = "it no longer heard its access point", ""
+	case d.chosen():
+		who, why = "this host disconnected", fmt.Sprintf(": reason %d", d.reason)
+		action = "check its log at that time for roaming, suspend, NetworkManager, or a second supplicant"
+	}
+	action = cmp.Or(action, "check the access point's log for the cause at that time, and the signal (iw dev NAME link)")
+	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+
+		""+d.name), one(d.name, lines, "%s%s (%s%s)", who, why, counted(n, "time"),
+		within(lines)))
+	if d.reason == reasonGroupKey {
+		found[0].Because = "The access point renews the group key regularly, and disconnects a station that does " +
+			"not answer in time because it sleeps to save power or is out of reach. Until it is connected again, " +
+			"nothing passes."
+	}
+	if d.chosen() {
+		return with(Info, found)
+	}
+	return decisive(with(repeated(n, often), found))
+}
