@@ -33,7 +33,12 @@ func (s *scanner) other() {
 		e.style = styleFixed // a line of another language
 		return fixed(e)
 	}
-	s.rejected = func(Reject) {}
+	rejected := s.rejected
+	s.rejected = func(r Reject) {
+		if r.pasted {
+			rejected(r)
+		}
+	}
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= r.read {
 			r.line(line, from, to)
@@ -54,7 +59,7 @@ func Holds(file, text string) bool {
 		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
 			e.In != "" // which a command writes
 		return !found
-	}}
+	}, rejected: func(Reject) { found = true }}
 	s.other()
 	return found
 }
@@ -85,6 +90,7 @@ var (
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
 		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
@@ -132,7 +138,7 @@ func (r *otherReader) line(line, from, to int) {
 		from, r.printed = from+m[1], false
 		text = s.src[from:to]
 	}
-	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) {
+	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) && !attribute.MatchString(text) {
 		end := r.commandEnd(from, to)
 		if m[2] < 0 { // RUN of a Dockerfile
 			from += m[1]
@@ -149,12 +155,13 @@ func (r *otherReader) line(line, from, to int) {
 	}
 }
 
-// alone reports whether the lines above and below one are empty or marks of a block.
+// alone reports whether the lines above and below one are empty, marks of a block, or commands like it.
 func (r *otherReader) alone(from, to int) bool {
 	src := r.s.src
 	empty := func(line string) bool {
 		line = strings.TrimSpace(line)
-		return line == "" || strings.HasPrefix(line, "```")
+		command, prompted := strings.CutPrefix(line, "# ")
+		return line == "" || strings.HasPrefix(line, "```") || prompted && runs.MatchString(command)
 	}
 	start := r.s.lineOf(from).Start
 	above, below := src[:max(start-1, 0)], strings.TrimPrefix(strings.TrimLeft(src[to:], " \t\r"), "\n")
@@ -287,7 +294,7 @@ func (s *scanner) wholeAs(kind Kind, from, to, line int) {
 }
 
 // moduleOption is a line of modprobe.d that sets options.
-var moduleOption = regexp.MustCompile(`^options[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]+)+$`)
+var moduleOption = regexp.MustCompile(`^options?[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]*)+$`)
 
 // emit takes a name and what stands behind it as its value, with quotes, separators
 // and comments of the language.
