@@ -265,6 +265,7 @@ func (s *scanner) ifaceOf(w word) string {
 // NAME=VALUE, as one word or as two.
 func (s *scanner) containerCommand(words []word, base Entry) {
 	const option = "--sysctl"
+	base.Flags |= Container
 	for i, w := range words {
 		rest, given := strings.CutPrefix(w.text, option)
 		switch {

@@ -96,6 +96,8 @@ const (
 	Part
 	// Looped marks a file whose path holds the variable of a loop.
 	Looped
+	// Container marks a sysctl that a container is started with.
+	Container
 )
 
 // Entry is one setting that a file makes. Comments make none.

@@ -77,7 +77,8 @@ type otherReader struct {
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
 	nix     *nixUnits
-	plain   int // up to where no file begins that region reads
+	flags   Flags // of the entries on this line
+	plain   int   // up to where no file begins that region reads
 	name    *word
 	left    int // lines in which the value of name may come
 }
@@ -227,7 +228,11 @@ func (r *otherReader) forms(line, from, to int) {
 	found := false
 	for _, form := range []*regexp.Regexp{inQuotes, option} {
 		if m := form.FindStringSubmatchIndex(text); m != nil {
+			if r.flags = 0; form == option {
+				r.flags = Container
+			}
 			r.emit(at(m, 1), at(m, 2))
+			r.flags = 0
 			found = true
 		}
 	}
@@ -321,7 +326,7 @@ func (r *otherReader) emit(name, value word) {
 	}
 	from, to = s.trim(from, to)
 	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: s.src[from:to], Line: name.line, KeySpan: name.span,
-		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed}
+		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed, Flags: r.flags}
 	if yaml := strings.HasPrefix(strings.TrimLeft(s.src[name.span.End:], `"' `), ":"); yaml || path.Ext(s.path) == ".nix" {
 		e.Value = cmp.Or(isTrue[e.Value], e.Value)
 	}

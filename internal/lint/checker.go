@@ -270,6 +270,10 @@ func (k *checker) entry(e conffile.Entry) {
 		k.assign(e, nil, true)
 		return
 	}
+	if f := hosts(r, e); f != nil {
+		k.report(e, *f)
+		return
+	}
 	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
