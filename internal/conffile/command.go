@@ -41,6 +41,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"nerdctl":  (*scanner).containerCommand,
 	"nmcli":    (*scanner).nmcliCommand,
 	"grubby":   (*scanner).grubbyCommand,
+	"uci":      (*scanner).uciCommand,
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 

@@ -136,7 +136,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 // parts are the kinds of files whose lines stand in a context, so that a text
 // written into one is read as a whole.
 var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Netplan,
-	Ifcfg, Service, Keyfile, Udev}
+	Ifcfg, Service, Keyfile, Udev, UCI}
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
