@@ -55,9 +55,9 @@ func Holds(file, text string) bool {
 	}
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
-		system, _ := SystemOfKey(e.Name)
+		system, known := SystemOfKey(e.Name)
 		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
-			e.In != "" // which a command writes
+			e.In != "" && (system == Linux || !known) // which a command writes
 		return !found
 	}, rejected: func(Reject) { found = true }}
 	s.other()
