@@ -5,5 +5,5 @@ import "embed"
 
 // Files holds the records, one folder for each system, for internal/catalog.Open, and the tables.
 //
-//go:embed *.yaml freebsd/*.yaml linux/*.yaml openbsd/*.yaml checked.txt
+//go:embed *.yaml freebsd/*.yaml linux/*.yaml openbsd/*.yaml checked.txt seen.txt
 var Files embed.FS

@@ -28,7 +28,8 @@ type Catalog struct {
 	// expressions of all records: many records share theirs.
 	expressions compiler
 
-	checked map[string]string // releases by system and name
+	checked map[string]string   // releases by system and name
+	seen    map[System][]string // names without a record
 }
 
 // entry is a record that is not decoded yet.
@@ -92,7 +93,10 @@ func Open(fsys fs.FS) (*Catalog, error) {
 	if len(c.entries) == 0 {
 		return nil, errors.New("catalog: no record found")
 	}
-	c.checked, err = readChecked(fsys)
+	if c.checked, err = readChecked(fsys); err != nil {
+		return nil, err
+	}
+	c.seen, err = readSeen(fsys)
 	return c, err
 }
 

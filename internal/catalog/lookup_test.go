@@ -136,3 +136,20 @@ func FuzzQuickReader(f *testing.F) {
 		}
 	})
 }
+
+// TestSeen holds that names without a record are sorted, of a system, and without a record.
+func TestSeen(t *testing.T) {
+	c := documentCatalog(t)
+	seen := c.Seen(FreeBSD)
+	if len(seen) < 200 || !slices.IsSorted(seen) {
+		t.Errorf("%d names, sorted %v", len(seen), slices.IsSorted(seen))
+	}
+	for _, name := range seen {
+		if _, found := c.Lookup(FreeBSD, name); found {
+			t.Errorf("%s has a record", name)
+		}
+	}
+	if !c.HasSeen(FreeBSD, "kern.pid_max") || c.HasSeen(FreeBSD, "kern.pid_maxx") || c.HasSeen(Linux, "kern.pid_max") {
+		t.Error("kern.pid_max is seen on FreeBSD alone")
+	}
+}

@@ -94,6 +94,7 @@ var instead = map[string][]string{"aspm-loss": {"ring-drops"}, "ring-below-maxim
 	"udp-buffer":                {"datagrams-lost"},
 	"cpu-saturated":             {"core-saturated"}, // one processor alone is shown
 	"ring-drops":                {"counted-losses"}, // by its name alone, without the heading that tells the card
+	"receive-dropped":           {"counted-losses"},
 	"one-receive-queue":         {"setting-harmful"}, "window-below-path": {"setting-harmful"}}
 
 // toldByOnePart are posts in which words, a message or the last line alone keep the rest from being a finding: without

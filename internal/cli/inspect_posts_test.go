@@ -54,7 +54,7 @@ func findingsIn(t *testing.T, c postedCase) []diagnose.Finding {
 	if err != nil {
 		return nil
 	}
-	in := diagnose.Input{Facts: f, Role: c.role}
+	in := diagnose.Input{Facts: f, Role: c.role, Written: written(f)}
 	if c.path != "" {
 		if in.Path, err = netpath.Parse(c.path); err != nil {
 			t.Fatal(err)

@@ -77,12 +77,7 @@ func (s *scanner) command(c *command) {
 		base.Flags |= Conditional
 	}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
-		s.loop, s.over = words[0].text, nil
-		for _, w := range words[2:min(len(words), maxLoop+3)] {
-			if !slices.ContainsFunc(s.over, func(o word) bool { return o.text == w.text }) {
-				s.over = append(s.over, w)
-			}
-		}
+		s.loopOver(words[0].text, words[2:min(len(words), maxLoop+3)])
 		return
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
@@ -121,11 +116,23 @@ func (s *scanner) command(c *command) {
 		s.serviceCommand(name, words[1:], base)
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
+	case setter.MatchString(name) && strings.Contains(name, "sysctl") && len(words) > 1 && strings.Contains(words[1].text, "="):
+		s.sysctlCommand(words[1:], base)
 	case s.misspeltProgram(words):
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
+	}
+}
+
+// loopOver remembers the words of a for loop, each once.
+func (s *scanner) loopOver(name string, words []word) {
+	s.loop, s.over = name, nil
+	for _, w := range words {
+		if !slices.ContainsFunc(s.over, func(o word) bool { return o.text == w.text }) {
+			s.over = append(s.over, w)
+		}
 	}
 }
 
@@ -156,28 +163,6 @@ func (s *scanner) unwrapped(words []word) (rest []word, raised bool) {
 		words = words[1:]
 	}
 	return words, raised
-}
-
-// sysctlLineAlone reads a line of sysctl.conf that stands in a script as a command.
-func (s *scanner) sysctlLineAlone(c *command, first word) bool {
-	name, _, _ := strings.Cut(first.text, "=")
-	line := s.text(c.raw)
-	before, value, assigned := strings.Cut(line, "=")
-	if !assigned || s.system != Linux || strings.TrimSpace(before) != name || !isSysctl(name) || strings.Contains(value, "\n") {
-		return false
-	}
-	if !s.stray {
-		s.stray = true
-		s.reject(first.line, first.span, "the shell takes this line of sysctl.conf for a command, which does not exist: write such "+
-			"lines to a file in /etc/sysctl.d, or put sysctl -w before them")
-	}
-	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: func(Reject) {}, entry: func(e Entry) bool {
-		e.In, e.style = Sysctl, styleFixed
-		s.emit(e)
-		return !s.stopped
-	}}
-	sub.sysctlLine(first.line, c.raw.Start, c.raw.End)
-	return true
 }
 
 // serviceCommand reads whether a script starts or stops irqbalance.
@@ -220,10 +205,6 @@ func (s *scanner) ulimitCommand(words []word, base Entry) {
 // rootOnly are files that root alone can write.
 var rootOnly = regexp.MustCompile(`^/(?:proc/sys|proc/irq|sys|etc)/`)
 
-// setter is a function of a script that sets a sysctl to a value, by its name.
-var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|` +
-	`tune)([_-]|$)`)
-
 // listed reads the words of an array that are sysctls with their values: NAME=VALUE
 // and [NAME]=VALUE.
 func (s *scanner) listed(words []word, base Entry) {
@@ -236,16 +217,6 @@ func (s *scanner) listed(words []word, base Entry) {
 			s.sysctlValue(e, strings.TrimSpace(value), w)
 		}
 	}
-}
-
-// sysctlValue emits a sysctl whose value stands in a word.
-func (s *scanner) sysctlValue(e Entry, value string, w word) {
-	e.Name, e.Value, e.ValueSpan = LinuxName(e.Key), value, w.span
-	e.Iface = linuxIface(e.Name)
-	if w.expands {
-		e.Flags |= Expands
-	}
-	s.emit(e)
 }
 
 // ifaceOf returns the interface that a word names.
@@ -278,101 +249,6 @@ func (s *scanner) containerCommand(words []word, base Entry) {
 			s.sysctlCommand([]word{w}, base)
 		}
 	}
-}
-
-// sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on
-// FreeBSD a ':' separates too). -p, -f and --system read files instead.
-func (s *scanner) sysctlCommand(words []word, base Entry) {
-	for i, w := range words {
-		if strings.HasPrefix(w.text, "-") {
-			continue
-		}
-		if i > 0 && strings.HasPrefix(w.text, "=") && !words[i-1].quoted && strings.Contains(words[i-1].text, ".") {
-			s.reject(words[i-1].line, Span{words[i-1].span.Start, words[len(words)-1].span.End},
-				"sysctl takes NAME=VALUE without blanks: it sets nothing here")
-			return
-		}
-		raw := s.text(w.span)
-		lead := 0
-		if strings.HasPrefix(raw, `"`) || strings.HasPrefix(raw, "'") {
-			lead = 1
-		}
-		eq := strings.IndexByte(raw, '=')
-		if eq <= lead {
-			if i+2 == len(words) && isSetting(w) && isNumber(words[i+1]) {
-				s.reject(w.line, Span{w.span.Start, words[i+1].span.End},
-					"sysctl takes NAME=VALUE: as two words it prints the setting and sets nothing")
-			}
-			if i > 0 && i == len(words)-1 && words[i-1].text == "-w" && isSetting(w) {
-				s.reject(w.line, w.span, "no value: sysctl prints the setting and sets nothing here")
-			}
-			continue
-		}
-		e := base
-		e.Key, e.Line, e.KeySpan = raw[lead:eq], w.line, Span{w.span.Start + lead, w.span.Start + eq}
-		if lead == 1 {
-			e.ValueSpan = Span{w.span.Start + eq + 1, max(w.span.End-1, w.span.Start+eq+1)}
-			e.Value, e.style = s.text(e.ValueSpan), styleDouble
-			e.Flags |= Quoted
-			if w.expands {
-				e.Flags |= Expands
-			}
-		} else {
-			s.setValue(&e, w, eq+1)
-		}
-		if strings.ContainsAny(e.Key, "$`") {
-			continue
-		}
-		e.Name, e.Iface = e.Key, freeBSDIface(e.Key)
-		if s.system == Linux || s.system == "" {
-			e.Name = LinuxName(e.Key)
-			e.Iface = linuxIface(e.Name)
-		}
-		s.emit(e)
-	}
-}
-
-// settingLines reads the lines of a variable that holds settings alone, NAME=VALUE in
-// each: those of the loader where the variable's name says so.
-func (s *scanner) settingLines(w word, base Entry) {
-	raw := s.text(w.span)
-	eq := strings.IndexByte(raw, '=')
-	if eq <= 0 || w.expands || !strings.Contains(raw, "\n") || len(raw) < eq+3 ||
-		raw[eq+1] != '"' && raw[eq+1] != '\'' || raw[len(raw)-1] != raw[eq+1] {
-		return
-	}
-	if name := strings.ToLower(raw[:eq]); strings.Contains(name, "loader") || strings.Contains(name, "boot") {
-		base.In = Loader
-	}
-	var found []Entry
-	whole := true
-	s.lines(w.span.Start+eq+2, w.span.End-1, w.line, func(line, from, to int) bool {
-		from, to = s.trim(from, to)
-		if from == to || s.src[from] == '#' {
-			return true
-		}
-		name, value, assigned := strings.Cut(s.src[from:to], "=")
-		whole = assigned && isSetting(word{text: name}) && !strings.ContainsAny(value, " \t$`|;\\") &&
-			len(found) < maxVariables
-		e := base
-		e.Key, e.Name, e.Value, e.Line = name, LinuxName(name), value, line
-		e.KeySpan, e.ValueSpan = Span{from, from + len(name)}, Span{to - len(value), to}
-		e.Iface = linuxIface(e.Name)
-		found = append(found, e)
-		return whole
-	})
-	if !whole || len(found) < 2 {
-		return
-	}
-	for _, e := range found {
-		s.emit(e)
-	}
-}
-
-// isSetting reports a word that is the name of a sysctl.
-func isSetting(w word) bool {
-	_, known := SystemOfKey(w.text)
-	return known && !w.expands && strings.Count(w.text, ".") > 0 && !strings.HasSuffix(w.text, ".")
 }
 
 // isNumber reports a word of digits alone.
@@ -452,13 +328,17 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 		}
 		if name, value, assigned := strings.Cut(w.text, "="); assigned && strings.Contains(name, ".") && s.system == FreeBSD {
 			s.rejected(Reject{Line: w.line, Span: w.span,
-				Reason:  "sysrc writes rc.conf, and " + name + " is a sysctl: write " + name + "=" + value + " to /etc/sysctl.conf",
+				Reason: "sysrc writes variables of rc.conf, and " + name + " is a setting of the kernel: write " + name + "=" + value +
+					" to /etc/sysctl.conf, or to /boot/loader.conf where it is read at boot",
 				Because: "sysrc refuses a name with a dot, which is none of a variable of the shell."})
 			continue
 		}
 		if e, ok := s.assignment(w); ok {
 			e.Raw = base.Raw
 			e.Flags |= base.Flags
+			if e.In = RC; e.Has(Append) {
+				e.In = "" // to what the file holds
+			}
 			s.rcVariable(e)
 		}
 	}

@@ -139,7 +139,7 @@ type Reject struct {
 	Because string
 	Idle    bool
 
-	pasted bool // a mistake of copying, which is no placeholder in a guide either
+	pasted bool // no placeholder of a guide, but a mistake there too
 }
 
 // style says how a value is written, for Set.

@@ -45,7 +45,7 @@ func Detect(file string, data []byte) Guess {
 		g = fromPath(installPath(text), text)
 	}
 	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {
-		if !marked.MatchString(text) || GuideSystem(file, text) == "" {
+		if !isGuide(text) || GuideSystem(file, text) == "" {
 			g.Kind = kindOfContent(text)
 		}
 		g.Confidence = Guessed
@@ -190,7 +190,7 @@ func fromName(name, text string) Guess {
 		return likely(PF, "")
 	case strings.Contains(name, "modules-load") && strings.HasSuffix(name, ".conf"):
 		return likely(ModulesLoad, Linux)
-	case strings.HasPrefix(name, "start_if.") || strings.Contains(name, "ipfw") && ipfwLine.MatchString(text) ||
+	case strings.HasPrefix(name, "start_if.") || strings.Contains(name, "ipfw") && (text == "[" || ipfwLine.MatchString(text)) ||
 		name == "rc.firewall" || strings.HasPrefix(name, "stop_if."):
 		return likely(Script, FreeBSD)
 	case strings.HasSuffix(name, ".link") && strings.Contains(text, "["):
@@ -278,13 +278,16 @@ func kindOfContent(text string) Kind {
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
 	}
-	counts, lines, prose := map[Kind]int{}, 0, 0
+	counts, lines, prose, sections := map[Kind]int{}, 0, 0, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
 		lines++
+		if iniSection.MatchString(line) {
+			sections++
+		}
 		if k := kindOfLine(line); k != "" {
 			counts[k]++
 		} else if isProse(line) {
@@ -293,11 +296,19 @@ func kindOfContent(text string) Kind {
 	}
 	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF, Modprobe} {
 		if counts[k] > 0 && 2*counts[k] >= lines {
-			if prose > 1 && k == Sysctl && Holds("", text) {
+			switch {
+			case sections > 0 && (k == Sysctl || k == Loader):
+				return "" // the file of a program, such as a stack in user space
+			case prose > 1 && k == Sysctl && Holds("", text):
 				return Other // a guide
+			case (k == Sysctl || k == Loader || k == RC) && heredocFile.MatchString(text):
+				return Script
 			}
 			return k
 		}
+	}
+	if writesBSD.MatchString(text) && !isGuide(text) {
+		return Script
 	}
 	return ""
 }
@@ -347,6 +358,9 @@ func isProse(line string) bool {
 	return !strings.Contains(line, "=") && (words > 5 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
 }
 
+// iniSection is the head of a section, which neither sysctl.conf nor loader.conf has.
+var iniSection = regexp.MustCompile(`^\[[A-Za-z][A-Za-z0-9_.-]*\]$`)
+
 // hasLine tells whether one of the lines is this one.
 func hasLine(text, line string) bool {
 	for l := range strings.SplitSeq(text, "\n") {
@@ -359,6 +373,17 @@ func hasLine(text, line string) bool {
 
 // bsdFile is a file of FreeBSD or OpenBSD that a command writes.
 var bsdFile = regexp.MustCompile(`/boot/loader\.conf|/etc/(?:rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
+
+// echoedSysctl is a line of sysctl.conf that a command of a shell adds to it.
+var echoedSysctl = regexp.MustCompile(`^["']?(?:net|kern|hw|vm|vfs|security|dev|kernel|fs)\.[a-z0-9_.-]+ ?= ?[^ ]+ *>>? *"?/etc/sysctl\.conf`)
+
+// ipfwByVariable is a rule of ipfw behind a variable for the command, and the variable.
+var ipfwByVariable = regexp.MustCompile(`^\$\{?[A-Za-z_]+\}?[ \t]+(?:add[ \t]+[0-9]+|add|[0-9]+)[ \t]+(?:allow|pass|deny|drop|reset|count|` +
+	`check-state|skipto|divert|nat|pipe|queue)\b|^[A-Za-z_]+="(?:/sbin/)?ipfw[ "]`)
+
+// writesBSD is a command that writes a line, or the lines below it, into such a file.
+var writesBSD = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:echo|printf|cat|tee)\b[^\n]*(?:>>? ?|\btee (?:-a )?)"?/[^ \n]*` +
+	`(?:loader\.conf|rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
 
 // kindOfLine tells the kind of file that has a line like this one.
 func kindOfLine(line string) Kind {
@@ -379,10 +404,11 @@ func kindOfLine(line string) Kind {
 	case assigned && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
 		return RC
 	}
-	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" {
+	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" || ipfwByVariable.MatchString(line) {
 		return Script
 	}
-	if (first == "echo" || first == "cat" || first == "printf") && strings.Contains(rest, ">") && bsdFile.MatchString(rest) {
+	if (first == "echo" || first == "cat" || first == "printf") && strings.Contains(rest, ">") &&
+		(bsdFile.MatchString(rest) || echoedSysctl.MatchString(rest)) {
 		return Script
 	}
 	switch first {

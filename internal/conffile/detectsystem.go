@@ -61,7 +61,7 @@ var systemPrefixes = []struct {
 	{"kern.audio.", OpenBSD}, {"kern.video.", OpenBSD}, {"hw.smt", OpenBSD}, {"hw.perfpolicy", OpenBSD},
 	{"hw.setperf", OpenBSD},
 	{"hw.allowpowerdown", OpenBSD}, {"machdep.lidaction", OpenBSD}, {"machdep.kbdreset", OpenBSD},
-	{"vm.swapencrypt", OpenBSD},
+	{"vm.swapencrypt", OpenBSD}, {"vm.kmem_size", FreeBSD},
 	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
 	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
 	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD},
@@ -107,7 +107,7 @@ var systemWords = []struct {
 	{Script, "/etc/netplan/", Linux}, {Script, "/etc/systemd/", Linux}, {Script, "/etc/network/interfaces", Linux}, {Script, "/etc/modprobe.d/", Linux},
 	{Script, "/etc/security/limits", Linux}, {Script, "/etc/sysconfig/", Linux}, {Script, "/etc/default/grub", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
-	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
+	{Script, "ipfw ", FreeBSD}, {Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
 	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
 	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD},

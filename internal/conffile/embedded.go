@@ -30,15 +30,14 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	case Sysctl, Loader, Limits:
 		if kind == Sysctl && s.system != Linux && s.system != "" && strings.Contains(s.resolved(h.path), "/sysctl.d/") {
-			s.reject(line, Span{from, from + first}, s.system.Title()+" reads no files of "+path.Dir(s.resolved(h.path))+
-				" at boot, so that nothing of this is left after it; write the lines to /etc/sysctl.conf")
+			s.reject(line, Span{from, from + first}, notAtBoot(s.system, path.Dir(s.resolved(h.path))))
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
-		sub.shell(from, to, line, sub.rcCommand)
+		sub.rcText(from, to, line, sub.rcCommand)
 	case Jail: // of which names and signs matter, whatever the shell puts in
 		s.whole(sub, kind, h.path, from, to, line)
-	case PF, HostnameIf:
+	case PF, HostnameIf, Script:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
 			sub.path = s.resolved(h.path)
 			s.standing(sub, text, kind, h.path, from, line)
@@ -46,6 +45,26 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	default:
 		s.whole(sub, kind, h.path, from, to, line)
 	}
+}
+
+// notAtBoot says that a BSD does not read the files of a folder of Linux.
+func notAtBoot(system System, folder string) string {
+	return system.Title() + " reads no files of " + folder + " at boot, so that nothing of this is left after it; write the lines " +
+		"to /etc/sysctl.conf"
+}
+
+// printed reads a here-document that goes to no file of which the script tells: settings of a BSD, wherever they go.
+func (s *scanner) printed(from, to, line int) {
+	if kind := kindOfContent(s.src[from:to]); s.system != FreeBSD && s.system != OpenBSD || kind != Sysctl && kind != Loader {
+		return
+	}
+	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: func(Reject) {}}
+	sub.entry = func(e Entry) bool {
+		e.In, e.Block, e.style = Other, line, styleFixed
+		s.emit(e)
+		return !s.stopped
+	}
+	sub.lines(from, to, line, func(line, from, to int) bool { sub.sysctlLine(line, from, to); return true })
 }
 
 // unescaped is the text as the shell writes it, in which a blank stands for the backslash before a dollar sign, so that
@@ -275,7 +294,7 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 		s.limitsLine(line, from, to)
 	case RC:
 		if !strings.ContainsRune(s.src[from:to], '\\') { // which a string has before a quote, and the file has not
-			s.shell(from, to, line, s.rcCommand)
+			s.rcText(from, to, line, s.rcCommand)
 		}
 	}
 }

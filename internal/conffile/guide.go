@@ -27,14 +27,25 @@ func (s *scanner) guide() {
 		if b.system != "" && b.system != s.system {
 			return true // a part about another system
 		}
+		if strings.Contains(b.file, "/sysctl.d/") {
+			end := b.from + strings.IndexByte(s.src[b.from:b.to]+"\n", '\n')
+			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
+		}
 		inner := *s
 		inner.path = b.file
 		if b.kind == Jail || b.kind == HostnameIf {
 			inner.rejected = rejected // what they take for wrong is no placeholder
 		}
 		inner.entry = func(e Entry) bool {
-			if b.loose {
-				e.Block = b.line
+			if at := explained.FindStringIndex(e.Value); at != nil && !e.Has(Quoted) {
+				e.Value = e.Value[:at[0]]
+				e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
+			}
+			e.Block = b.line // another block may be about another host
+			if b.loose && sizeSuffix.MatchString(e.Value) {
+				e.In = Loader // which alone takes such sizes
+			} else if b.loose {
+				e.In = ""
 			} else if e.In == "" {
 				e.In = b.kind
 			}
@@ -55,7 +66,10 @@ var (
 		`recommended value)[ \t*]*(?:\||$)`)
 	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
 	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
-	listedItem = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
+	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$` +
+		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
+	prompted = regexp.MustCompile(`^\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)(?:[ \t]|$)`)
+	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
 // tabled emits the setting of a line outside the blocks, which stands in a table or a list; head is the first row of
@@ -64,16 +78,55 @@ func (s *scanner) tabled(line, from, to int, head string) {
 	text := s.src[from:to]
 	m := listedItem.FindStringSubmatchIndex(text)
 	switch {
+	case m != nil && m[2] < 0:
+		m = append(m[:2:2], m[6:]...)
 	case m != nil:
+	case prompted.MatchString(text):
+		m = prompted.FindStringSubmatchIndex(text)
+	case flowItem.MatchString(text):
+		m = flowItem.FindStringSubmatchIndex(text)
 	case tableHead.MatchString(head):
 		m = tableRow.FindStringSubmatchIndex(text)
 	case columnHead.MatchString(head):
 		m = columnRow.FindStringSubmatchIndex(text)
+	default:
+		for _, a := range s.joined(line, from, to) {
+			s.apart(line, a[0], a[1], Span{from, to})
+		}
 	}
 	if m == nil {
 		return
 	}
 	s.apart(line, Span{from + m[2], from + m[3]}, Span{from + m[4], from + m[5]}, Span{from, to})
+}
+
+// joinedWord is an assignment in a line of several, as pages have them whose line ends were lost.
+var joinedWord = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+="?[-A-Za-z0-9_]+"?$`)
+
+// joined returns the names and values of a line that consists of assignments, with comments between them.
+func (s *scanner) joined(line, from, to int) (found [][2]Span) {
+	if strings.Count(s.src[from:to], "=") < 2 {
+		return nil
+	}
+	comment := false
+	for _, w := range s.fields(from, to, line) {
+		switch {
+		case joinedWord.MatchString(w.text):
+			name, value, _ := strings.Cut(w.text, "=")
+			quote := len(value) - len(strings.TrimLeft(value, `"`))
+			at := w.span.Start + len(name) + 1 + quote
+			found = append(found, [2]Span{{w.span.Start, w.span.Start + len(name)}, {at, at + len(strings.Trim(value, `"`))}})
+			comment = false
+		case strings.HasPrefix(w.text, "#"):
+			comment = true
+		case !comment:
+			return nil
+		}
+	}
+	if text := strings.TrimSpace(s.src[from:to]); len(found) < 2 || text[0] == '#' && len(found) < 3 {
+		return nil
+	}
+	return found
 }
 
 // sizeSuffix is a size as the loader takes it.
@@ -122,7 +175,7 @@ func (s *scanner) items() {
 }
 
 // namedFile is a configuration file as guides name it.
-var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
+var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_.-]+\.conf|sysctl\.conf|loader\.conf(?:\.local)?|` +
 	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
@@ -144,7 +197,9 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		if len(files) == 0 {
 			continue
 		}
-		if named = files[0]; slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
+		if named = files[0]; !strings.Contains(named, "/") && sentence.MatchString(line) && !strings.HasSuffix(line, ":") {
+			named = "?" // which speaks of the file
+		} else if slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
 			named = "?" // which of them
 		}
 	}
@@ -165,7 +220,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case content == kind, kind == Sysctl && content == Loader, kind == Loader && content == Sysctl:
 		return guideBlock{kind: kind, file: named}
-	case kind == "" && named == "" && (content == Sysctl || content == Loader):
+	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content}
@@ -215,7 +270,7 @@ func GuideSystem(file, text string) System {
 		return true
 	}}
 	guideBlocks(text[:min(len(text), DetectSize)], func(b guideBlock) bool {
-		if b.system == Linux {
+		if b.system == Linux || b.system == elsewhere {
 			return true
 		}
 		v := countVotes(b.kind, text[b.from:b.to])
@@ -231,8 +286,28 @@ func GuideSystem(file, text string) System {
 	if strings.Contains(text, "<tunable>") {
 		all.freebsd++ // pfSense and OPNsense
 	}
-	if system, _ := all.winner(); system != Linux {
+	system, bsd := all.winner()
+	switch {
+	case system == "" && bsd:
+		return namedSystem(text)
+	case system != Linux:
 		return system
+	}
+	return ""
+}
+
+var (
+	namesFreeBSD = regexp.MustCompile(`(?i)free ?bsd`)
+	namesOpenBSD = regexp.MustCompile(`(?i)openbsd`)
+)
+
+// namedSystem is the BSD that a text speaks of, "" where it speaks of both or of none.
+func namedSystem(text string) System {
+	switch free, open := namesFreeBSD.MatchString(text), namesOpenBSD.MatchString(text); {
+	case free && !open:
+		return FreeBSD
+	case open && !free:
+		return OpenBSD
 	}
 	return ""
 }
@@ -243,8 +318,8 @@ type GuidePart struct {
 	Text   string
 }
 
-// GuideParts returns the parts of a guide that has blocks about FreeBSD and blocks about OpenBSD, nil for others. What
-// no line above gives to a system belongs to the one that most of the text is about, and so does what stands outside
+// GuideParts returns the parts of a guide that has blocks about a BSD and blocks about another system, nil for others.
+// What no line above gives to a system belongs to the BSD that most of the text is about, and so does what stands outside
 // of the blocks.
 func GuideParts(file, text string) []GuidePart {
 	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) ||
@@ -252,11 +327,16 @@ func GuideParts(file, text string) []GuidePart {
 		return nil
 	}
 	mostly := cmp.Or(GuideSystem(file, text), FreeBSD)
-	blocks := map[System]int{}
+	blocks, s := map[System]int{}, &scanner{src: text}
 	blank := map[System][]byte{FreeBSD: []byte(text), OpenBSD: []byte(text)}
+	linux := []byte(text)
+	erase(linux)
 	guideBlocks(text, func(b guideBlock) bool {
 		of := cmp.Or(b.system, mostly)
 		blocks[of]++
+		if of == Linux {
+			copy(linux[b.from:b.to], text[b.from:b.to])
+		}
 		for system, kept := range blank {
 			if of != system {
 				erase(kept[b.from:b.to])
@@ -266,15 +346,24 @@ func GuideParts(file, text string) []GuidePart {
 	}, func(_, from, to int, _ string) {
 		for system, kept := range blank {
 			if line := text[from:to]; system != mostly && (tableRow.MatchString(line) || columnRow.MatchString(line) ||
-				listedItem.MatchString(line)) {
+				listedItem.MatchString(line) || prompted.MatchString(line) || flowItem.MatchString(line) || s.joined(0, from, to) != nil) {
 				erase(kept[from:to])
 			}
 		}
 	})
-	if blocks[FreeBSD] == 0 || blocks[OpenBSD] == 0 {
+	var parts []GuidePart
+	for _, system := range []System{FreeBSD, OpenBSD} {
+		if blocks[system] > 0 {
+			parts = append(parts, GuidePart{system, string(blank[system])})
+		}
+	}
+	if len(parts) > 0 && blocks[Linux] > 0 && Holds("", string(linux)) {
+		parts = append(parts, GuidePart{Linux, string(linux)})
+	}
+	if len(parts) < 2 {
 		return nil
 	}
-	return []GuidePart{{FreeBSD, string(blank[FreeBSD])}, {OpenBSD, string(blank[OpenBSD])}}
+	return parts
 }
 
 // erase makes a part of a text blank and leaves its lines.

@@ -38,10 +38,21 @@ var fences = []struct {
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
 var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
-	`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) /\S*(?:sysctl|loader|rc|pf)\.conf[ \t]*$`)
+	`^(?:[#$%>] ?)?(?:(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
+
+// sentence is a line of prose, which no file holds outside of its comments.
+var sentence = regexp.MustCompile(`(?m)^[ \t]*(?:[\p{Lu}\p{Lo}](?:[^\s=$;{}<>|#]*[ \t]+){4,}[^\s=$;{}<>|#]+|\p{Lo}[^=$;{}<>|#\n]{12,})[ \t\r]*$`)
+
+// isGuide reports a text in which lines of files stand between marks, or between sentences.
+func isGuide(text string) bool {
+	return marked.MatchString(text) || len(sentence.FindAllStringIndex(text, 2)) > 1
+}
 
 // editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
 var editorLine = regexp.MustCompile(`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) (/\S+)$`)
+
+// fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
+var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
 
 // opened returns where the text of a block begins behind the mark of its begin in a line, and the mark of its end.
 func opened(line, before string) (at int, end string) {
@@ -77,7 +88,10 @@ func closed(line, end string) int {
 
 // plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
-	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:#.*)?$`)
+	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
+
+// explained begins what a guide says behind a value.
+var explained = regexp.MustCompile(`[ \t]+(?:\\#|[—–-] |// ).*$`)
 
 // guideText goes through the lines of a guide.
 type guideText struct {
@@ -85,22 +99,28 @@ type guideText struct {
 	block func(guideBlock) bool
 	other func(line, from, to int, head string)
 
-	above  []string // lines since the last block
-	head   string   // of the table
-	end    string   // of the block that is open
-	plain  bool     // it is a block of assignments without a mark
-	before string   // the line above
-	from   int
-	first  int
-	edited string // the file that the last command of an editor outside the blocks opened
-	told   System // by the last heading, or line with a file, that names a system
+	above   []string // lines since the last block
+	head    string   // of the table
+	end     string   // of the block that is open
+	plain   bool     // it is a block of assignments without a mark
+	before  string   // the line above
+	from    int
+	first   int
+	edited  string // the file that the last command of an editor outside the blocks opened
+	section bool   // the lines are below the head of a section of another program's file
+	past    int    // as far as the lines were looked at for rules of pf
+	alone   bool   // or the file whose path stood alone on a line
+	told    System // by the last heading, or line with a file, that names a system
 }
 
 // Lines that say what follows, and the systems that they name.
 var (
-	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
-	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|linux|debian|ubuntu|macos`)
+	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
+	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solaris|linux|debian|ubuntu|macos`)
 )
+
+// elsewhere stands for the systems that are not described.
+const elsewhere System = "elsewhere"
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
@@ -112,8 +132,12 @@ func (g *guideText) tells(text string) {
 		switch name = strings.ToLower(name); name {
 		case "freebsd", "openbsd":
 			systems[System(name)] = true
+		case "netbsd", "dragonfly", "solaris", "macos":
+			systems[elsewhere] = true
 		default:
-			systems[Linux] = true // none whose files are read here
+			if !strings.Contains(text, "loader.conf") { // which FreeBSD alone has
+				systems[Linux] = true
+			}
 		}
 	}
 	if len(systems) == 1 {
@@ -130,6 +154,13 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 		end := len(src)
 		if i := strings.IndexByte(src[start:], '\n'); i >= 0 {
 			end = start + i
+		}
+		if to, lines := g.rules(start); to > start {
+			if !g.handRules(line, start, to) {
+				return
+			}
+			start, line = to, line+lines-1
+			continue
 		}
 		if !g.step(line, start, end) {
 			return
@@ -164,6 +195,9 @@ func (g *guideText) step(line, start, end int) bool {
 	if g.plain || text == "" {
 		return true
 	}
+	if iniSection.MatchString(text) || sentence.MatchString(text) || guideHeading.MatchString(text) {
+		g.section = iniSection.MatchString(text)
+	}
 	if at, mark := opened(raw, g.before); mark != "" {
 		if before := strings.TrimSpace(raw[:at]); before != "" {
 			g.tells(before)
@@ -173,7 +207,11 @@ func (g *guideText) step(line, start, end int) bool {
 	}
 	g.tells(text)
 	if m := editorLine.FindStringSubmatch(text); m != nil {
-		g.edited = m[1]
+		g.edited, g.alone = m[1], false
+	} else if m := fileLine.FindStringSubmatch(text); m != nil {
+		g.edited, g.alone = m[1], true
+	} else if g.alone && sentence.MatchString(text) {
+		g.edited, g.alone = "", false
 	}
 	g.above = append(g.above, text)
 	if tabled := text[0] == '|' || strings.Contains(text, "\t"); !tabled {
@@ -183,6 +221,54 @@ func (g *guideText) step(line, start, end int) bool {
 	}
 	g.other(line, start, end, g.head)
 	return true
+}
+
+// Lines of pf.conf that no sentence looks like, and those that may stand between them.
+var (
+	pfStatement = regexp.MustCompile(`^(?:set (?:skip on|limit|timeout|optimization|block-policy|loginterface|state-policy|ruleset-` +
+		`optimization|fingerprints|debug) .+|scrub (?:in|out|on)\b.*|(?:nat|rdr|binat|no nat|no rdr)(?: pass)? (?:on|from|proto) .+|` +
+		`match (?:in|out|on) .+|(?:pass|block)(?: (?:return|drop))?(?: (?:in|out))?(?: log(?: \([a-z]+\))?)?(?: quick)?(?: on [^ ]+| inet6?| ` +
+		`proto [^ ]+| from .+| to .+| all)*|antispoof .+|table <[^>]+>.*|(?:nat-|rdr-)?anchor "[^"]+".*)$`)
+	pfBetween = regexp.MustCompile(`^(?:#.*|[a-z][a-z0-9_]* ?= ?"[^"]*"[ \t]*(?:#.*)?)?$`)
+)
+
+// fewRules is how many statements of pf.conf outside of a block are taken for a part of the file.
+const fewRules = 3
+
+// rules returns where lines of pf.conf end that begin at start outside of the blocks, and how many they are; start where
+// there are none.
+func (g *guideText) rules(start int) (end, lines int) {
+	if g.end != "" || g.past > start {
+		return start, 0
+	}
+	statements, count := 0, 0
+	last := start
+	for at := start; at < len(g.src); {
+		line, _, _ := strings.Cut(g.src[at:], "\n")
+		next := min(at+len(line)+1, len(g.src))
+		text := strings.TrimSpace(line)
+		count++
+		if pfStatement.MatchString(text) {
+			statements++
+			last, lines = next, count
+		} else if text == "" && at == start || !pfBetween.MatchString(text) {
+			break
+		}
+		at = next
+		g.past = next // so that no line is looked at twice
+	}
+	if statements < fewRules {
+		return start, 0
+	}
+	return last, lines
+}
+
+func (g *guideText) handRules(line, from, to int) bool {
+	if g.plain && !g.concludePlain(from) {
+		return false
+	}
+	g.from, g.first, g.before = from, line, ""
+	return g.hand(to, guideBlock{kind: PF})
 }
 
 // begin opens a block whose text begins at from, or with the next line; it may end in the same line.
@@ -221,15 +307,26 @@ func (g *guideText) conclude(to int) bool {
 
 // concludePlain hands out the block of assignments without a mark that ends at to.
 func (g *guideText) concludePlain(to int) bool {
+	if g.section {
+		return g.hand(to, guideBlock{})
+	}
 	return g.hand(to, blockOf(g.src[g.from:to], g.above, g.edited))
 }
 
 func (g *guideText) hand(to int, b guideBlock) bool {
-	if !g.plain {
+	fenced := !g.plain
+	if fenced {
 		g.above = g.above[:0] // several paragraphs may go into one file
 	}
 	g.plain = false
 	if b.kind == "" {
+		for line, from := g.first, g.from; fenced && from < to; line++ {
+			text, _, _ := strings.Cut(g.src[from:to], "\n")
+			if flowItem.MatchString(text) {
+				g.other(line, from, from+len(text), "")
+			}
+			from += len(text) + 1
+		}
 		return true
 	}
 	b.from, b.to, b.line, b.system = g.from, to, g.first, g.told

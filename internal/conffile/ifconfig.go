@@ -94,6 +94,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			}
 		case ifconfigSkip[w.text]:
 			i++
+			if w.text == "addm" && i < len(words) {
+				s.bridgeable(words[i])
+			}
 			continue
 		default:
 			meant := misspeltOption(bare)
@@ -110,6 +113,21 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 		}
 		s.emit(e)
 	}
+}
+
+// unbridged are drivers of FreeBSD whose interfaces carry no Ethernet frames.
+var unbridged = []string{"gre", "tun", "wg", "ipsec", "lo", "stf", "me", "ppp", "enc", "pflog"}
+
+// bridgeable rejects a member of a bridge that the kernel refuses.
+func (s *scanner) bridgeable(w word) {
+	driver := strings.TrimRight(w.text, "0123456789")
+	if s.system != FreeBSD || w.expands || driver == w.text || !slices.Contains(unbridged, driver) {
+		return
+	}
+	s.rejected(Reject{Line: w.line, Span: w.span, pasted: true,
+		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries packets of IP and no Ethernet frames",
+		Because: "The kernel takes Ethernet, VLANs and gif alone (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan carry " +
+			"frames through a tunnel."})
 }
 
 // hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in

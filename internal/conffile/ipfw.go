@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,19 +14,32 @@ type ipfwRules struct {
 	all        []ipfwRule      // rules that decide about every packet, or every one of a direction
 	rules      []ipfwRule
 	jumps      bool // a rule goes on at another one, or a number is not known
+	last       int  // the highest number
 }
 
 type ipfwRule struct {
 	number    int
 	line      int
 	span      Span
+	action    string
 	direction string // in or out
+	via       string // the interface that the rule is about
+	stateful  bool
+	every     bool // of all connections that are established, wherever
 }
 
 // ipfwLimit bounds what is kept of a script, and ipfwDefault is the number of the rule that is always there.
 const (
 	ipfwLimit   = 10_000
 	ipfwDefault = 65535
+	ipfwStep    = 100 // net.inet.ip.fw.autoinc_step
+)
+
+// ipfwActions are words with which a rule begins, and ipfwAccepts those of rules that let a packet pass.
+var (
+	ipfwAccepts = []string{"allow", "accept", "pass", "permit"}
+	ipfwDenies  = []string{"deny", "drop"}
+	ipfwActions = slices.Concat(ipfwAccepts, ipfwDenies, []string{"check-state", "skipto", "divert", "fwd", "reset", "unreach", "count"})
 )
 
 // ipfwObjects are the kinds of objects that rules send packets to.
@@ -33,29 +47,88 @@ var ipfwObjects = []string{"pipe", "queue", "nat"}
 
 // ipfwCommand reads ipfw add, and config of pipes, queues and NAT instances.
 func (s *scanner) ipfwCommand(words []word, base Entry) {
+	words = separate(words)
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 		words = words[1:]
 	}
 	switch {
 	case len(words) > 1 && words[0].text == "add":
 		s.ipfwRule(words[1:], base)
+	case len(words) > 0 && !words[0].expands && slices.Contains(ipfwActions, words[0].text):
+		s.rejected(Reject{Line: words[0].line, Span: words[0].span,
+			Reason:  "ipfw has no command " + words[0].text + ": write ipfw add " + words[0].text,
+			Because: "Rules are made by add; ipfw refuses the line, so that the rule is missing."})
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
 	case len(words) == 1 && words[0].text == "flush":
-		s.ipfw.rules, s.ipfw.all = nil, nil
+		s.ipfw.rules, s.ipfw.all, s.ipfw.last = nil, nil, 0
 	case len(words) > 0 && (words[0].text == "delete" || words[0].text == "set" || words[0].text == "disable" ||
 		strings.Contains(words[0].text, "/")):
 		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
 	}
 }
 
+// separate takes the words apart that variables stand for: $fa may be from any to any.
+func separate(words []word) []word {
+	if !slices.ContainsFunc(words, func(w word) bool { return !w.quoted && strings.Contains(w.text, " ") }) {
+		return words
+	}
+	var out []word
+	for _, w := range words {
+		parts := strings.Fields(w.text)
+		if w.quoted || len(parts) == 0 {
+			parts = []string{w.text}
+		}
+		for _, part := range parts {
+			w.text = part
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// ipfwWords rejects addresses that are none, and an address with its port that a blank takes apart.
+func (s *scanner) ipfwWords(words []word) {
+	for i, w := range words {
+		before := ""
+		if i > 0 {
+			before = words[i-1].text
+		}
+		switch {
+		case (before == "from" || before == "to" || before == "not") && notAddress(w.text):
+			s.rejected(Reject{Line: w.line, Span: w.span, Reason: w.text + " is no address of IPv4",
+				Because: "ipfw refuses the rule, so that it is missing."})
+		case (before == "fwd" || before == "forward") && strings.HasSuffix(w.text, ",") && i+1 < len(words):
+			s.rejected(Reject{Line: w.line, Span: Span{w.span.Start, words[i+1].span.End},
+				Reason:  "ipfw takes the address and the port as one word: write " + w.text + words[i+1].text,
+				Because: "It takes the number behind the blank for the protocol, and refuses the rule or applies it to another one."})
+		}
+	}
+}
+
+// notAddress reports a word of digits and dots that ipfw cannot take for an address, also a short one such as 10.1.
+func notAddress(text string) bool {
+	address, _, _ := strings.Cut(text, "/")
+	if strings.Trim(address, "0123456789.") != "" || !strings.Contains(address, ".") {
+		return false
+	}
+	parts := strings.Split(address, ".")
+	return len(parts) > 4 || slices.ContainsFunc(parts, func(part string) bool {
+		n, err := strconv.Atoi(part)
+		return err != nil || n > 255
+	})
+}
+
 // ipfwRule reads a rule behind add.
 func (s *scanner) ipfwRule(words []word, base Entry) {
 	r := &s.ipfw
 	number, err := strconv.Atoi(words[0].text)
-	if err != nil || words[0].expands {
+	switch {
+	case words[0].expands:
 		r.jumps = true
-	} else {
+	case err != nil:
+		number = r.last + ipfwStep // behind the last one
+	default:
 		if number >= ipfwDefault {
 			s.rejected(Reject{Line: words[0].line, Span: words[0].span,
 				Reason: "ipfw takes rule numbers up to 65534: 65535 is the rule that is always there",
@@ -65,9 +138,12 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 		}
 		words = words[1:]
 	}
+	r.last = max(r.last, number)
 	if len(r.rules) >= ipfwLimit || len(words) == 0 {
 		return
 	}
+	s.ipfwHostBits(words, base)
+	s.ipfwWords(words)
 	var texts []string
 	for i, w := range words {
 		texts = append(texts, w.text)
@@ -80,12 +156,18 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 			r.used = append(r.used, used)
 		}
 	}
-	rule := ipfwRule{number, words[0].line, Span{words[0].span.Start, words[len(words)-1].span.End}, ""}
-	for _, direction := range []string{"in", "out"} {
-		if slices.Contains(texts, direction) {
-			rule.direction = direction
+	rule := ipfwRule{number: number, line: words[0].line, span: Span{words[0].span.Start, words[len(words)-1].span.End}, action: texts[0]}
+	for i, text := range texts {
+		switch text {
+		case "in", "out":
+			rule.direction = text
+		case "via", "recv", "xmit":
+			rule.via = strings.Join(texts[i+1:min(i+2, len(texts))], "")
+		case "keep-state", "record-state", "limit", "established", "check-state":
+			rule.stateful = true
 		}
 	}
+	rule.every = slices.Contains(ipfwAccepts, texts[0]) && strings.HasSuffix(strings.Join(texts, " "), " from any to any established")
 	if decidesAll(texts) && base.Flags&Conditional == 0 {
 		r.all = append(r.all, rule)
 	}
@@ -94,7 +176,7 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 
 // decidesAll reports a rule that decides about every packet, or every one of its direction.
 func decidesAll(words []string) bool {
-	if !slices.Contains([]string{"allow", "accept", "pass", "permit", "deny", "drop"}, words[0]) {
+	if !slices.Contains(ipfwAccepts, words[0]) && !slices.Contains(ipfwDenies, words[0]) {
 		return false
 	}
 	words = words[1:]
@@ -109,6 +191,69 @@ func decidesAll(words []string) bool {
 	}
 	rest := strings.Join(words, " ")
 	return rest == "ip from any to any" || rest == "all from any to any"
+}
+
+// ipfwHostBits emits the addresses of a rule that read like a network and have bits behind their prefix, which ipfw
+// clears.
+func (s *scanner) ipfwHostBits(words []word, base Entry) {
+	for _, w := range words {
+		prefix, err := netip.ParsePrefix(w.text)
+		if err != nil || w.quoted || prefix.Masked() == prefix || prefix.Bits() == 0 || !strings.Contains(w.text, ".0/") {
+			continue
+		}
+		e := base
+		e.Key, e.Name, e.Value, e.Line = w.text, "pf:rule/host-bits", prefix.Masked().String(), w.line
+		e.KeySpan, e.ValueSpan, e.style = w.span, w.span, styleFixed
+		s.emit(e)
+	}
+}
+
+// untranslated reports a rule that lets established connections pass before the first rule of a translation.
+func (r *ipfwRules) untranslated(s *scanner) {
+	first := slices.IndexFunc(r.rules, func(rule ipfwRule) bool { return rule.action == "nat" || rule.action == "divert" })
+	passes := slices.IndexFunc(r.rules, func(rule ipfwRule) bool { return rule.every })
+	if first < 0 || passes < 0 || r.rules[passes].number >= r.rules[first].number {
+		return
+	}
+	rule, nat := r.rules[passes], r.rules[first]
+	s.rejected(Reject{Line: rule.line, Span: rule.span, Reason: "packets of established connections pass here and do not come to the " +
+		"translation of line " + strconv.Itoa(nat.line),
+		Because: "After its first packet a connection is not translated any more, in either direction, so that it stops; the rule " +
+			"belongs behind the translation."})
+}
+
+// oneWay reports a rule that lets packets in where none lets anything out: neither an answer, nor what is forwarded.
+func (r *ipfwRules) oneWay(s *scanner) {
+	closed := slices.IndexFunc(r.all, func(a ipfwRule) bool { return a.direction == "" && slices.Contains(ipfwDenies, a.action) })
+	if closed < 0 {
+		return
+	}
+	var in []ipfwRule
+	var out []string
+	for _, rule := range r.rules {
+		switch accepts := slices.Contains(ipfwAccepts, rule.action); {
+		case rule.number >= r.all[closed].number || slices.Contains(ipfwDenies, rule.action):
+		case !accepts || rule.stateful || rule.via == "" && rule.direction != "in" || strings.Contains(rule.via, "$"):
+			return
+		case rule.direction == "in":
+			in = append(in, rule)
+		default:
+			out = append(out, rule.via)
+		}
+	}
+	for _, rule := range in {
+		if rule.via == "" || slices.Contains(out, rule.via) {
+			continue
+		}
+		reason := "the rule lets packets in via " + rule.via + ", and no rule lets any out"
+		if len(out) > 0 {
+			reason += " but via " + strings.Join(slices.Compact(out), ", ")
+		}
+		s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true, Reason: reason,
+			Because: "A packet that is forwarded passes the rules again on its way out, and an answer does too: without a rule for " +
+				"out, or keep-state, the last rule denies them."})
+		return
+	}
 }
 
 // ipfwConfig reads the configuration of an object.
@@ -158,9 +303,11 @@ func (r *ipfwRules) conclude(s *scanner) {
 					"exist are dropped (ipfw(8))."})
 		}
 	}
+	r.untranslated(s)
 	if r.jumps {
 		return
 	}
+	r.oneWay(s)
 	first := map[string]ipfwRule{} // that decides about a direction
 	for _, rule := range r.all {
 		if before, ok := first[rule.direction]; !ok || rule.number < before.number {

@@ -23,6 +23,7 @@ type jailReader struct {
 	words     []word // of the statement
 	name      string // of the block
 	inside    bool
+	includes  bool // another file
 	jails     int
 	global    []jailParameter
 	own       []jailParameter
@@ -122,6 +123,7 @@ func isJailSign(w word) bool { return !w.quoted && (w.text == "=" || w.text == "
 func (j *jailReader) statement() {
 	words := j.words
 	j.words = nil
+	j.includes = j.includes || len(words) > 0 && words[0].text == ".include"
 	if len(words) == 0 || words[0].quoted || strings.HasPrefix(words[0].text, "$") || strings.HasPrefix(words[0].text, ".") {
 		return
 	}
@@ -177,7 +179,7 @@ func (j *jailReader) conclude() {
 	vnet := false
 	first := map[string]jailParameter{}
 	for _, p := range slices.Concat(j.global, j.own) {
-		vnet = vnet || p.name.text == "vnet" && (len(p.values) == 0 || p.values[0].text == "new")
+		vnet = vnet || p.name.text == "vnet" && (len(p.values) == 0 || p.values[0].text != "inherit")
 	}
 	for _, p := range params {
 		name := p.name.text
@@ -190,6 +192,10 @@ func (j *jailReader) conclude() {
 		case (name == "ip4.addr" || name == "ip6.addr") && vnet && len(p.values) > 0 && p.values[0].text != "":
 			j.reject(p.name, "a jail with vnet cannot have "+name+"; its own rc.conf gives the interface its address",
 				"The kernel refuses the jail (\"vnet jails cannot have IP address restrictions\").")
+		case name == "vnet.interface" && j.inside && !vnet && !j.includes:
+			j.reject(p.name, "a jail without the parameter vnet has no network stack to give "+name+" to: write vnet;",
+				"Such a jail shares the host's stack, where the interface already is, so that jail(8) fails to move it and does not "+
+					"start the jail.")
 		case name == "exec.prestart":
 			j.movesEarly(p)
 		}

@@ -311,6 +311,9 @@ var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "
 	"dummynet", "ether", "state",
 	"source"}
 
+// shellWords are commands that guides print below the rules.
+var shellWords = []string{"sudo", "doas", "pfctl", "service", "sysrc", "rcctl", "sysctl", "kldload", "ifconfig"}
+
 // pfUnknown rejects a statement that begins with a word which begins none. What a
 // template or a macro hides is left alone.
 func (s *scanner) pfUnknown(words []word) bool {
@@ -320,6 +323,10 @@ func (s *scanner) pfUnknown(words []word) bool {
 	limiter := first.text != "state" && first.text != "source" || len(words) > 1 && words[1].text == "limiter"
 	if !plain || len(words) > 1 && words[1].text == "=" || slices.Contains(pfStatements, first.text) && limiter {
 		return false
+	}
+	if slices.Contains(shellWords, first.text) {
+		s.reject(first.line, first.span, "this is a command of the shell and no statement; it does not belong in the file")
+		return true
 	}
 	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next "+
 		"line ends in a backslash")

@@ -22,15 +22,21 @@ func (s *scanner) rcConf() {
 			s.markedLine(start, end)
 		}
 	}
-	l := shellLexer{s: s, pos: start, end: len(s.src), line: 1, handle: func(c *command) {
+	s.rcText(start, len(s.src), 1, func(c *command) {
 		if start > 0 && c.line == 1 {
 			return
 		}
 		s.rcCommand(c)
-	}}
+	})
+}
+
+// rcText reads lines of rc.conf, in which a quote that the next assignment ends was left open.
+func (s *scanner) rcText(from, to, line int, handle func(*command)) {
+	l := shellLexer{s: s, pos: from, end: to, line: line, handle: handle}
 	l.unclosed = func(line int, quote Span) {
-		s.rejected(Reject{Line: line, Span: quote, pasted: true, Reason: "the quote is not closed in this line: the shell takes " +
-			"the following lines into the value, or reads nothing of the file; write the closing quote"})
+		s.rejected(Reject{Line: line, Span: quote, pasted: true, Reason: "the quote is not closed: write the closing quote",
+			Because: "The shell reads on to the next quote, so that the following lines become part of the value; where none is " +
+				"left, it stops with a syntax error."})
 	}
 	l.run()
 }

@@ -375,6 +375,8 @@ func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text =
 func (l *shellLexer) skipHeredocs() {
 	for _, h := range l.heredocs {
 		from, line, to := l.pos, l.line, l.end
+		quoted := Span{} // the delimiter in quotes, which ends nothing
+		ended := false
 		for l.pos < l.end {
 			start, next := l.pos, l.end
 			if i := strings.IndexByte(l.s.src[l.pos:l.end], '\n'); i >= 0 {
@@ -390,12 +392,24 @@ func (l *shellLexer) skipHeredocs() {
 				text = strings.TrimLeft(text, " \t")
 			}
 			if text == h.delimiter {
-				to = start
+				to, ended = start, true
 				break
 			}
+			if quoted.End == 0 && len(text) > 2 && strings.Trim(text, `'"`) == h.delimiter {
+				quoted = Span{start, start + len(text)}
+			}
+		}
+		if !ended && quoted.End > 0 { // what follows is meant for commands
+			to, l.pos, l.line = quoted.Start, min(quoted.End+1, l.end), line+strings.Count(l.s.src[from:quoted.Start], "\n")
+			l.s.rejected(Reject{Line: l.line, Span: quoted, pasted: true,
+				Reason:  "this does not end the here-document: its last line is " + h.delimiter + ", without quotes",
+				Because: "The quotes belong to the first line alone; the shell takes this one, and all that follows, into the text."})
+			l.line++
 		}
 		if h.path != "" {
 			l.s.embedded(h, from, to, line)
+		} else {
+			l.s.printed(from, to, line)
 		}
 	}
 	l.heredocs = l.heredocs[:0]

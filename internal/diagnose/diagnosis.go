@@ -72,6 +72,8 @@ type Question struct {
 	Proposed map[string]string
 	// ProposedFor says what the path and the role were estimated from, where nobody declared them.
 	ProposedFor string
+	// Written are the lines of configuration files beside the outputs that lint objects to.
+	Written []Written
 }
 
 // Answer judges a host, as both ends of the path or, with a peer, as its sender.
@@ -96,7 +98,7 @@ func (q Question) Answer() Diagnosis {
 		d.Binding = &b.Resource
 	}
 	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
-		ProposedFor: q.ProposedFor, PathFrom: told})
+		ProposedFor: q.ProposedFor, PathFrom: told, Written: q.Written})
 	for i := range d.Findings {
 		evidence := d.Findings[i].Evidence
 		for j := range evidence {
@@ -186,7 +188,7 @@ func tested(f *facts.Facts) string {
 	if best.Parallel {
 		said = "; one stream of a test reached " + rate(at)
 	}
-	if t, ok := undisturbed(best); ok && t.link() > 0 {
+	if t, ok := undisturbed(best); ok && t.link() > 0 && best.Intervals >= 3 {
 		return fmt.Sprintf("; a test reached %s, the full rate of a %s link", rate(t.rate), t.link())
 	}
 	if best.Retransmits == 0 {
@@ -324,6 +326,8 @@ func (d Diagnosis) next() (command, note string) {
 	plan := "wirerate plan " + name + " --path " + path + " --role " + role
 	watch := "wirerate inspect " + name + " --for 5s"
 	switch {
+	case slices.ContainsFunc(d.Findings[:min(1, len(d.Findings))], func(f Finding) bool { return f.Rule == inFile }):
+		return "wirerate lint " + shell.Word(d.Host), "which judges every line of the configuration"
 	case cured && d.peer != "" && !d.Recorded:
 		return "wirerate tune " + name + " --peer " + shell.Word(d.peer) + " --role " + role, ""
 	case cured:

@@ -58,6 +58,21 @@ type testedRate struct {
 // link is the link that the test fills, 0 for none: what is sent again takes its part.
 func (t testedRate) link() units.Rate { return filledLink(t.rate * (1 + t.again)) }
 
+// outrun reports whether another test with the same peer, or with one that is not known, was faster: then no link held
+// this one back.
+func (t testedRate) outrun(f *facts.Facts) bool {
+	const faster = 1.1
+	for _, tr := range f.Transfers {
+		same := tr.Peer == "" || t.peer == "iperf" || tr.Peer == t.peer
+		if same && tr.Seconds > 0 && 8*tr.Bytes/tr.Seconds > faster*t.rate {
+			return true
+		}
+	}
+	return t.peer == "iperf" && slices.ContainsFunc(f.TransferEnds, func(e facts.TransferEnd) bool {
+		return float64(e.Rate) > faster*t.rate
+	})
+}
+
 // undisturbed is the rate of one connection that stood nowhere still and lost hardly anything, from where its window did
 // not change: in the first seconds the sender's buffer fills as well.
 func undisturbed(tr facts.Transfer) (testedRate, bool) {

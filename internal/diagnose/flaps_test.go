@@ -61,3 +61,23 @@ func TestRefusedBufferLimit(t *testing.T) {
 		}
 	}
 }
+
+// The fast reader of the form that most drivers use says what the expressions say.
+func TestPlainChange(t *testing.T) {
+	for _, line := range []string{
+		"[ 12.5] igb 0000:02:00.1 enp2s0f1: igb: enp2s0f1 NIC Link is Down",
+		"[ 12.500000] ixgbe 0000:03:00.0 enp3s0f0: NIC Link is Up 10 Gbps, Flow Control: RX/TX",
+		"Mar  3 02:10:11 gw kernel: e1000e: eth0 NIC Link is Down",
+		"e1000e 0000:00:19.0 eth0: NIC Link is Down", "e1000e: eth0: NIC Link is Up", "eth0.7: NIC Link is Down",
+		"ETH0: NIC Link is Up", "eth0: NIC Link is Upside", "a eth1: NIC Link is Down eth2: Link is Up", "9eth: NIC Link is Down",
+	} {
+		down := firstGroup(linkDown, line)
+		up := ""
+		if down == "" {
+			up = firstGroup(linkRose, line)
+		}
+		if gotDown, gotUp := linkChange(line); gotDown != down || gotUp != up {
+			t.Errorf("%q: %q, %q, want %q, %q", line, gotDown, gotUp, down, up)
+		}
+	}
+}

@@ -9,6 +9,13 @@ import (
 // toolNames are tools as remedies and confirmations name them, for several systems at once or for Linux alone, and as each
 // system has them; empty where the words stay as they are.
 var toolNames = []struct{ said, linux, freebsd, openbsd string }{
+	{"(Linux: xmit_hash_policy layer3+4; FreeBSD: lagghash l2,l3,l4)", "(ip link set NAME type bond xmit_hash_policy layer3+4)",
+		"(ifconfig NAME lagghash l2,l3,l4)", ""},
+	{"(FreeBSD: setkey -D; OpenBSD: ipsecctl -ss)", "(ip -s xfrm state)", "(setkey -D)", "(ipsecctl -s sa)"},
+	{"(Linux: net.ipv4.tcp_rmem; FreeBSD: net.inet.tcp.recvbuf_max)", "(net.ipv4.tcp_rmem)", "(net.inet.tcp.recvbuf_max)", ""},
+	{"(Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig NAME)", "(ethtool NAME)", "(ifconfig NAME)", "(ifconfig NAME)"},
+	{"SERVER (FreeBSD: ping -D -s 1472; through a tunnel", "SERVER (through a tunnel", "SERVER (through a tunnel",
+		"SERVER (through a tunnel"},
 	{"ss -ltn or netstat -Lan", "ss -ltn", "netstat -Lan", ""},
 	{"ss -ltn (netstat -Lan)", "ss -ltn", "netstat -Lan", ""},
 	{"ss -ti, netstat -s -p tcp", "ss -ti, nstat TcpRetransSegs", "netstat -s -p tcp", "netstat -s -p tcp"},

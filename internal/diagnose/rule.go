@@ -74,6 +74,8 @@ type Example struct {
 	Window time.Duration
 	// Peer are the outputs of the other end.
 	Peer map[string]string
+	// Written are lines of configuration files.
+	Written []Written
 }
 
 // Input is what rules judge.
@@ -88,6 +90,8 @@ type Input struct {
 	Proposed map[string]string
 	// ProposedFor says what the path and the role were estimated from, where nobody declared them.
 	ProposedFor string
+	// Written are the lines of configuration files beside the outputs that lint objects to.
+	Written []Written
 	// Catalog judges settings; nil means the embedded one.
 	Catalog *catalog.Catalog
 }

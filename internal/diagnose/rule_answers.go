@@ -191,6 +191,15 @@ func nameServersSilent() Rule {
 			if n > 1 || len(servers) == 0 {
 				found[0].Severity = Warning
 			}
+			if most := firstGroup(queriesFull, lines[0].Text); most != "" {
+				found[0].Subject, found[0].Fix = "dnsmasq", nil
+				found[0].Summary = fmt.Sprintf("its limit of %s pending queries was reached (%s)", most, counted(n, "line"))
+				found[0].Because = "The upstream servers answer slowly or not at all, and queries pile up; or queries go round in a " +
+					"loop. Further queries are not forwarded."
+				return do("query each upstream server by itself (dig @SERVER NAME), and check that none sends its queries back to "+
+					"dnsmasq; if all answer quickly, raise the limit: dns-forward-max=1000 in dnsmasq.conf (OpenWrt: option "+
+					"dnsforwardmax '1000' in /etc/config/dhcp)", found)
+			}
 			return found
 		},
 		Fires: linuxExample("dmesg", "[ERROR] plugin/errors: 2 orders. A: read udp 10.1.0.7:53039->192.0.2.53:53: "+
@@ -199,7 +208,10 @@ func nameServersSilent() Rule {
 	}
 }
 
-// namedIn is what the first three groups of a pattern hold in the log's lines, each once.
+// queriesFull is what dnsmasq says where dns-forward-max queries wait (forward.c); the group is the limit.
+var queriesFull = regexp.MustCompile(`Maximum number of concurrent DNS queries reached \(max: (\d{1,9})\)`)
+
+// namedIn is what the groups of a pattern hold in the log's lines, each once.
 func namedIn(f *facts.Facts, pattern *regexp.Regexp) (names []string) {
 	const most = 8
 	for _, line := range f.Lines("dmesg") {
@@ -207,7 +219,7 @@ func namedIn(f *facts.Facts, pattern *regexp.Regexp) (names []string) {
 		if m == nil {
 			continue
 		}
-		if name := m[1] + m[2] + m[3]; name != "" && !slices.Contains(names, name) && len(names) < most {
+		if name := strings.Join(m[1:], ""); name != "" && !slices.Contains(names, name) && len(names) < most {
 			names = append(names, name)
 		}
 	}

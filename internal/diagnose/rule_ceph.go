@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -26,8 +27,15 @@ func cephSlow() Rule {
 			subject := "ceph"
 			if len(who) > 0 {
 				subject = strings.Join(who[:min(len(who), 3)], ", ")
+				if len(who) > 3 {
+					subject += fmt.Sprintf(" and %d more", len(who)-3)
+				}
 			}
 			found := one(subject, lines, "operations are blocked or slow (%s)", counted(n, "line"))
+			if _, m := matching(in.Facts, ofBlueStore); m == n {
+				found[0].Because = "BlueStore waited seconds for the OSD's own disk (bluestore_log_op_age, 5 s by default): it is " +
+					"busy, slow or failing. This is not the network."
+			}
 			daemon := "osd.N"
 			switch i := slices.IndexFunc(who, func(w string) bool { return strings.HasPrefix(w, "osd.") }); {
 			case waits != "":
@@ -56,10 +64,12 @@ var (
 	cephBlocked = regexp.MustCompile(`\b[1-9]\d* slow (?:ops|requests)(?:,? oldest one blocked for| are blocked > |, \d+ included below)|` +
 		`get_health_metrics reporting [1-9]\d* slow ops|slow request \d+\.\d+ seconds old, received|` +
 		`\b[1-9]\d* (?:requests|ops) are blocked > \d+ sec|BLUESTORE_SLOW_OP_ALERT|` +
-		`observed slow operation indications in BlueStore|slow metadata IOs are blocked`)
-	cephDaemon = regexp.MustCompile(`\b(osd\.\d+)\b(?: \d+ get_health| has slow ops| observed slow| \S+ \d+ : cluster \[WRN\] slow request)|` +
-		`\b(mon\.[\w-]+)(?:@\d+\(\w+\) e\d+ get_health| has slow ops)|are blocked > \d+ sec on (osd\.\d+)|daemons \[([^\]]{1,400})\]`)
-	cephWaits = regexp.MustCompile(`currently (?:sub_op_commit_rec from|waiting for subops from) \[?(\d+)`)
+		`observed slow operation indications in BlueStore|slow operation observed for \w+, latency = \d+|` +
+		`slow metadata IOs are blocked`)
+	cephDaemon = regexp.MustCompile(`\b(osd\.\d+)\b(?: \d+ get_health| has slow ops| +observed slow| \S+ \d+ : cluster \[WRN\] slow request)|` +
+		`\b(mon\.[\w-]+)(?:@\d+\(\w+\) e\d+ get_health| has slow ops)|are blocked > \d+ sec on (osd\.\d+)|daemons \[([^\]]{1,400})\]|/ceph-(\d+)\)`)
+	ofBlueStore = regexp.MustCompile(`BLUESTORE_SLOW_OP_ALERT|in BlueStore|slow operation observed for \w+, latency`)
+	cephWaits   = regexp.MustCompile(`currently (?:sub_op_commit_rec from|waiting for subops from) \[?(\d+)`)
 )
 
 // cephDaemons are those that have slow operations, and the one that others wait for where it is a single one.
@@ -79,7 +89,10 @@ func cephDaemons(f *facts.Facts) (who []string, waits string) {
 		if m == nil {
 			continue
 		}
-		for name := range strings.SplitSeq(m[1]+m[2]+m[3]+m[4], ",") {
+		if m[5] != "" {
+			m[5] = "osd." + m[5]
+		}
+		for name := range strings.SplitSeq(m[1]+m[2]+m[3]+m[4]+m[5], ",") {
 			if name != "" && !slices.Contains(who, name) && len(who) < most {
 				who = append(who, name)
 			}

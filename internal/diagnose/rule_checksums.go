@@ -20,6 +20,9 @@ func checksums() Rule {
 			if lines, n := matching(in.Facts, cardsChecksum); n > 0 {
 				return wrongOfCard(lines, n)
 			}
+			if lines, n := matching(in.Facts, badDatagrams); n > 0 {
+				return badOfSender(lines, n)
+			}
 			if len(found) == 0 || arrived == 0 || float64(found[0].Value) < 1e-5*float64(arrived) || !still(found[0]) {
 				return nil
 			}
@@ -33,6 +36,38 @@ func checksums() Rule {
 // cardsChecksum is what the kernel says of a packet that is whole and whose checksum by the card is not
 // (netdev_rx_csum_fault in net/core/dev.c).
 var cardsChecksum = regexp.MustCompile(`(\S+|\(NULL net_device\)): hw csum failure\b`)
+
+// badDatagrams is what the kernel says of a datagram that it drops (net/ipv4/udp.c, csum_error).
+var badDatagrams = regexp.MustCompile(`UDP(?:Lite)?: bad checksum\. From ([0-9.]+):\d+ to [0-9.]+:(\d+) ulen \d+`)
+
+// badOfSender is about datagrams with wrong checksums, of which the kernel logs a few. Those of a tunnel come from its
+// other end, whose offload did not fill them in, or from a NAT in between.
+func badOfSender(lines []facts.Source, n int) []Finding {
+	m := badDatagrams.FindStringSubmatch(lines[0].Text)
+	if tunnel := overlays[m[2]]; tunnel != "" {
+		found := with(Warning, one(tunnel, lines, "packets of the tunnel from %s arrive with wrong UDP checksums and are dropped (%s)",
+			m[1], counted(n, "message")))
+		found[0].Because = "The sender leaves the checksum to an offload that does not fill it in for " + tunnel +
+			" packets, or a NAT in between changes addresses without correcting it. Only packets that need the " +
+			"checksum are lost, such as those of cluster services, while others pass."
+		found[0].Confirm = "The messages stop with the offload off."
+		return decisive(do("on the sender, disable transmit checksum offload of the tunnel's interface: ethtool -K NAME "+
+			"tx-checksum-ip-generic off (NAME is flannel.1, vxlan.calico or the like); make it permanent with a udev rule, and "+
+			"update its kernel", found))
+	}
+	const often = 3 // single ones come from anywhere on the Internet
+	if n < often {
+		return nil
+	}
+	found := with(Warning, one("udp", lines, "datagrams from %s to port %s arrive with wrong checksums and are dropped (%s)", m[1], m[2],
+		counted(n, "message")))
+	found[0].Because = "The sender's checksum offload, or a device in between that changes packets, leaves a wrong checksum."
+	found[0].Confirm = "The messages stop with the sender's offload off; tcpdump on the sender itself shows wrong checksums in any case."
+	return decisive(do("on the sender, disable transmit checksum offload (ethtool -K NAME tx off), and update its driver", found))
+}
+
+// overlays are the ports of tunnels whose packets are datagrams, with 8472 as Linux chose it before one was assigned.
+var overlays = map[string]string{"8472": "VXLAN", "4789": "VXLAN", "6081": "Geneve"}
 
 // wrongOfCard is about checksums that a card computed wrong, or that something between it and TCP made wrong.
 func wrongOfCard(lines []facts.Source, n int) []Finding {

@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // cloudAllowance finds packets that a cloud provider queued or dropped because
@@ -14,7 +16,7 @@ func cloudAllowance() Rule {
 	return Rule{
 		ID: "cloud-allowance", Title: "The cloud provider's limits for this instance size were exceeded", Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
-		Needs:   []string{"linux:statistics *", "freebsd:settings"},
+		Needs:   []string{"linux:statistics *|transfers", "freebsd:settings"},
 		Because: "Above the instance's allowance of bandwidth, packets or tracked connections, the provider queues or drops " +
 			"packets outside this system.",
 		Confirm: "The counter grows while it is slow. No setting on this system helps; a larger instance does.",
@@ -43,6 +45,9 @@ func cloudAllowance() Rule {
 						one(n.Name, evidence, "packets queued or dropped above the allowance: %s", strings.Join(what, "; "))))...)
 				}
 			}
+			if len(out) == 0 {
+				out = singleFlow(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
@@ -50,4 +55,32 @@ func cloudAllowance() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
 			"NIC statistics:\n     bw_in_allowance_exceeded: 0\n"),
 	}
+}
+
+// singleFlow finds a test of one connection between instances of Amazon EC2 that ran at what one flow may have: 5 Gbit/s, in
+// a cluster placement group 10 (EC2 User Guide, "Amazon EC2 instance network bandwidth").
+func singleFlow(f *facts.Facts) []Finding {
+	if !onEC2(f) {
+		return nil
+	}
+	for _, t := range testedRates(f) {
+		for _, limit := range []units.Rate{5 * units.Gbit, 10 * units.Gbit} {
+			if share := t.rate / float64(limit); share < 0.985 || share > 1 || t.seconds < 3 || t.again > 0.001 {
+				continue
+			}
+			found := with(Info, one(t.peer, t.evidence, "one connection ran at %s: EC2 limits a single flow to %s", rate(t.rate), limit))
+			found[0].Because = "Outside a cluster placement group a single flow (one pair of addresses and ports) gets at most 5 " +
+				"Gbit/s, within one 10 Gbit/s, whatever the size of the instance."
+			found[0].Confirm = "Several connections at once (iperf3 -P 4) reach more in total."
+			return decisive(do("use several connections, a cluster placement group, or ENA Express between instances that support it",
+				found))
+		}
+	}
+	return nil
+}
+
+// onEC2 reports whether a host is an instance of Amazon EC2, by its kernel or its cards.
+func onEC2(f *facts.Facts) bool {
+	return strings.Contains(f.Release, "-aws") || strings.Contains(f.Release, ".amzn") ||
+		slices.ContainsFunc(f.NICs, func(n facts.NIC) bool { return n.Driver == "ena" })
 }

@@ -45,7 +45,18 @@ func waits(l *facts.DiskLoad) string {
 	if l.ReadLatency+l.WriteLatency == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", reads took %.3g ms, writes %.3g ms", l.ReadLatency, l.WriteLatency)
+	if l.ReadLatency == l.WriteLatency {
+		return fmt.Sprintf(", a request took %s ms", rounded(l.ReadLatency))
+	}
+	return fmt.Sprintf(", reads took %s ms, writes %s ms", rounded(l.ReadLatency), rounded(l.WriteLatency))
+}
+
+// rounded prints three digits of a number, all that stand before the point.
+func rounded(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 func diskExample(busy int) Example {

@@ -16,6 +16,9 @@ func duplicateAddress() Rule {
 			"openbsd:messages|round trips"}, Severity: Critical,
 		Because: "Packets reach one host or the other at random.",
 		Check: func(in Input) []Finding {
+			if found := ownProbesBack(in.Facts); found != nil {
+				return found
+			}
 			for _, words := range [][]string{{"is using my ip"}, {"duplicate address", "detected"}, {"duplicate ip"}, {"inet6", "dadfailed"}} {
 				if m, ok := in.Facts.Message(words...); ok {
 					return do("find the other host by the MAC address in the message",
@@ -82,7 +85,7 @@ func answeredTwice(f *facts.Facts) []Finding {
 var arpReply = regexp.MustCompile(`^Unicast reply from (\S+) \[([0-9A-Fa-f:]{17})\]`)
 
 // movedAddress is what FreeBSD says of a neighbour (sys/netinet/if_ether.c).
-var movedAddress = regexp.MustCompile(`arp: (\S+) moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)
+var movedAddress = regexp.MustCompile(`arp: (\S+) (?:has )?moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)
 
 // ownAddressBack finds a bridge whose own frames come back to it (net/bridge/br_fdb.c of Linux).
 func ownAddressBack(f *facts.Facts) []Finding {
@@ -107,3 +110,24 @@ func ownAddressBack(f *facts.Facts) []Finding {
 
 // ownAddress is what a bridge says of such a frame.
 var ownAddress = regexp.MustCompile(`([\w.-]+): received packet on ([\w.-]+) with own address as source address`)
+
+// ownProbesBack finds an interface whose address another one answers for, or that hears its own probes (sys/netinet6/nd6_nbr.c
+// of FreeBSD).
+func ownProbesBack(f *facts.Facts) []Finding {
+	lines, n := matching(f, detectedTwice)
+	if n == 0 {
+		return nil
+	}
+	m := detectedTwice.FindStringSubmatch(lines[0].Text)
+	found := one(m[1], lines, "the kernel found its IPv6 address %s used twice", m[2])
+	if m[3] == "" || m[3] == "0" {
+		return do("find the other host: ndp -an on its neighbours shows its MAC address", found)
+	}
+	found[0].Summary += ", and heard its own probes " + m[3] + " times"
+	found[0].Because = "Either a second interface has the same MAC address, which jails and cloned virtual machines often have, or the " +
+		"bridge is part of a loop: then every broadcast circulates, and the whole network stops."
+	return do("compare the MAC addresses (ifconfig -a; of a jail, jexec JAIL ifconfig) and give each its own: ifconfig "+m[1]+
+		" ether 02:00:00:00:00:01; then find a second path between the bridge and the switch (ifconfig BRIDGE shows the members)", found)
+}
+
+var detectedTwice = regexp.MustCompile(`\b([a-z]\w*): DAD detected duplicate IPv6 address (\S+):(?: NS in/out(?:/loopback)?=\d+/\d+(?:/(\d+))?)?`)

@@ -2,7 +2,10 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -55,10 +58,29 @@ const findSmallerLink = "find the link with the smaller MTU and allow ICMP \"fra
 // stuckSegments finds connections in a text of packets that send a full-sized segment again and again, in vain.
 func stuckSegments(f *facts.Facts) []Finding {
 	for _, d := range f.Talks {
-		if d.Stuck > 0 {
-			return do(findSmallerLink, one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times without "+
-				"an ACK, smaller ones were acknowledged", d.StuckBytes, d.Stuck))
+		if d.Stuck == 0 {
+			continue
 		}
+		found := one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times without an ACK, smaller ones were "+
+			"acknowledged", d.StuckBytes, d.Stuck)
+		for _, told := range f.Messages {
+			m := smallerMTU.FindStringSubmatch(told.Text)
+			if m == nil {
+				continue
+			}
+			from, mtu := strings.TrimSuffix(m[1]+m[3]+m[5], ":"), m[2]+m[4]+m[6]
+			if size, _ := strconv.Atoi(mtu); size == 0 || size-headers >= d.StuckBytes {
+				continue
+			}
+			found[0].Summary = fmt.Sprintf("a segment of %d bytes was sent %d times although %s reported an MTU of %s", d.StuckBytes,
+				d.Stuck, from, mtu)
+			found[0].Evidence = append(found[0].Evidence, told.Source)
+			found[0].Because = "The sender does not use the MTU that the router reports: its filter drops the ICMP messages, or its " +
+				"TCP does not do path MTU discovery."
+			return do("on the sender, accept ICMP \"fragmentation needed\", or set the MTU of its interface to "+mtu+
+				" (ip link set NAME mtu "+mtu+"); otherwise clamp the MSS on the router", found)
+		}
+		return do(findSmallerLink, found)
 	}
 	return nil
 }

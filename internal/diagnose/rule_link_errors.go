@@ -28,6 +28,11 @@ func linkErrors() Rule {
 					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s%s (%s)",
 						happened(c), ofReceived(n, c), name)
 					if in.Facts.System == "linux" || wirelessName.MatchString(n.Name) { // a radio hears what it cannot read
+						if found[0].Share = lossShare(c, received(n)); wirelessName.MatchString(n.Name) {
+							found[0].Because = "A radio also counts frames that it could not decode: interference, a weak signal, other " +
+								"networks on the channel. The number alone shows no fault."
+							found[0].Confirm = "iw dev NAME station dump shows many tx retries and failures, or a weak signal."
+						}
 						out = append(out, with(Info, found)...)
 						continue
 					}

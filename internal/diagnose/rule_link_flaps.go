@@ -45,7 +45,7 @@ func linkFlaps() Rule {
 					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}
 			}
-			return append(out, leftBundle(in.Facts)...)
+			return slices.Concat(out, leftBundle(in.Facts), withdrawnFunction(in.Facts))
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
@@ -123,5 +123,27 @@ func leftBundle(f *facts.Facts) []Finding {
 		one(cmp.Or(firstGroup(stoppedDistributing, lines[0].Text), "LACP"), lines,
 			"ports left their LACP group %d times", n))
 }
+
+// withdrawnFunction finds a virtual machine of Hyper-V or Azure whose SR-IOV device the host took away (drivers/net/hyperv/
+// netvsc_drv.c, netvsc_vf_changed).
+func withdrawnFunction(f *facts.Facts) []Finding {
+	const often = 3 // a host is serviced now and then
+	lines, n := matching(f, switchedFromVF)
+	if n == 0 {
+		return nil
+	}
+	found := one(cmp.Or(firstGroup(switchedFromVF, lines[0].Text), "hv_netvsc"), lines, "the host withdrew its virtual function (%s)",
+		counted(n, "time"))
+	if n < often {
+		found = with(Info, found)
+	}
+	found[0].Because = "Hyper-V and Azure withdraw the SR-IOV device while they service the host: meanwhile traffic takes the " +
+		"slower software path, and programs that use the device itself (DPDK) lose it."
+	found[0].Confirm = "The times match scheduled events of the VM, or the log of the hypervisor."
+	return decisive(do("nothing while it is rare; leave the virtual function itself without addresses, unmanaged by NetworkManager "+
+		"and netplan; if it happens often, redeploy the VM to another host and report it to the provider", found))
+}
+
+var switchedFromVF = regexp.MustCompile(`hv_netvsc \S+(?: (\S+))?: Data path switched from VF`)
 
 var stoppedDistributing = regexp.MustCompile(`(?i)(?:\b([a-z]\w*): )?interface stopped distributing`)

@@ -82,9 +82,8 @@ func listenMessages(f *facts.Facts) []Finding {
 		out = one(subject, lines, "the kernel reported full accept queues (%s)%s", counted(n, "line"),
 			map[bool]string{true: fmt.Sprintf(", at least %s lost", counted(lost, "connection"))}[lost > 0])
 	}
-	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the " +
-		"backlog it gives to listen()"}
-	out[0].Fix = []Fix{raise, {Action: "the kernel's limit cuts that when the program starts: raise it, then restart the program",
+	raise := Fix{Action: ownerOf(lines[0].Text) + "find out why it does not accept, then raise the backlog it gives to listen()"}
+	out[0].Fix = []Fix{raise, {Action: "the kernel caps the backlog at this limit when the program calls listen(): raise it, then restart the program",
 		Setting: "kern.ipc.soacceptqueue"}}
 	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog
 		waiting, _ := strconv.Atoi(m[1])
@@ -99,6 +98,17 @@ func listenMessages(f *facts.Facts) []Finding {
 		}
 	}
 	return out
+}
+
+// ownerOf says how to find the program behind a socket: by its port, or by the address of its control block alone.
+func ownerOf(line string) string {
+	if m := listenSocket.FindStringSubmatch(line); m != nil {
+		return "find the program (sockstat -l -p " + m[1][strings.LastIndexByte(m[1], ':')+1:] + "); "
+	}
+	if m := controlBlock.FindStringSubmatch(line); m != nil {
+		return "find the program (netstat -aAn | grep " + m[1] + ", then sockstat); "
+	}
+	return "find the program (netstat -Lan, then sockstat -l); "
 }
 
 // noSocket finds handshakes for which FreeBSD made no socket (syncache_socket, sys/netinet/tcp_syncache.c).
@@ -142,5 +152,6 @@ var programsQueue = regexp.MustCompile(`connect\(\) to unix:/*(/\S+?):? failed \
 var (
 	listenWaiting     = regexp.MustCompile(`overflow: (\d{1,6}) already`)
 	listenOccurrences = regexp.MustCompile(`\((\d+) occurrences\)`)
+	controlBlock      = regexp.MustCompile(`\bpcb 0x([0-9a-f]{6,16})\b`)
 	listenSocket      = regexp.MustCompile(`\(([0-9a-f.:\[\]]+:\d+) \(proto 6\)\)`)
 )

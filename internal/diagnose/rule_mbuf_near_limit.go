@@ -22,11 +22,37 @@ func mbufNearLimit() Rule {
 						100*float64(p.Used)/float64(p.Limit)))...)
 				}
 			}
-			return out
+			return append(out, mbufsWithoutClusters(in.Facts)...)
 		},
 		Fires: freebsdExample("netstat -m", "10/5/15 mbufs in use (current/cache/total)\n950/50/1000/1000 mbuf "+
 			"clusters in use (current/cache/total/max)\n"),
 		Quiet: openbsdExample("netstat -m", "10/50 mbuf 2048 byte clusters in use (current/peak)\n100/300/524288 "+
 			"Kbytes allocated to network (current/peak/max)\n"),
 	}
+}
+
+// mbufsWithoutClusters finds far more mbufs in use than clusters: small packets that nobody takes, or that nobody frees.
+// What sendfile(2) sends looks the same, so it is a hint.
+func mbufsWithoutClusters(f *facts.Facts) []Finding {
+	const many, perCluster = 200_000, 50
+	mbufs, clusters := facts.Pool{}, facts.Pool{}
+	for _, p := range f.Memories {
+		switch p.Name {
+		case "mbufs":
+			mbufs = p
+		case "mbuf clusters":
+			clusters = p
+		}
+	}
+	if f.System != "freebsd" || mbufs.Used < many || clusters.Source.From == "" || clusters.Used*perCluster > mbufs.Used {
+		return nil
+	}
+	found := with(Info, do("repeat netstat -m while the host is idle, and compare netstat -an (Recv-Q, Send-Q) and vmstat -z: if no "+
+		"queue holds them, something leaks them: update the system, and remove the last driver, tunnel or program that was added",
+		one(mbufs.Name, []facts.Source{cmp.Or(mbufs.InUse, mbufs.Source), cmp.Or(clusters.InUse, clusters.Source)},
+			"%d in use, but only %d clusters", mbufs.Used, clusters.Used)))
+	found[0].Because = "Packets of a usual size have a cluster: so many mbufs without one are small packets that wait in a queue, " +
+		"pages that sendfile sends, or a leak, which ends when the kernel has no memory left."
+	found[0].Confirm = "The number does not fall when the traffic stops, and grows from day to day."
+	return decisive(found)
 }

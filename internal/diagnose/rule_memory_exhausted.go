@@ -15,18 +15,22 @@ func memoryExhausted() Rule {
 		Because: "At the time of the message, connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
-				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
+				"maxsockets limit reached", "nmbclusters limit reached", "nmbufs limit reached", "nmbufs limit is reached", "nmbjumbo", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
-				"kern.maxfiles limit exceeded",
+				"kern.maxfiles limit exceeded", "kmem_map too small",
 				"dst cache overflow", "route cache is full", "is full, maxelem"} {
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
 					continue
 				}
-				out = append(out, withFix(limitFix(in.Facts, mark), one("kernel", lines, "it reported %q (%s)", mark,
-					counted(n, "line")))...)
+				fix := limitFix(in.Facts, mark)
+				found := one("kernel log", lines, "%q (%s)", mark, counted(n, "line"))
+				if strings.Contains(mark, "limit") && fix.Setting != "" {
+					found = one(fix.Setting, lines, "the kernel reached this limit (%s)", counted(n, "line"))
+				}
+				out = append(out, withFix(fix, found)...)
 			}
 			return out
 		},
@@ -42,6 +46,9 @@ func limitFix(f *facts.Facts, mark string) Fix {
 	case strings.Contains(mark, "maxelem"):
 		return Fix{Action: "recreate the set with a larger size: ipset create NEW TYPE maxelem 262144, fill it, then ipset " +
 			"swap NEW OLD"}
+	case strings.Contains(mark, "kmem_map"):
+		return Fix{Action: "find what fills kernel memory: run vmstat -z, vmstat -m and netstat -m twice, an hour apart, and compare; a zone " +
+			"that only grows is a leak"}
 	case strings.Contains(mark, "route cache"):
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):
@@ -56,6 +63,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "kern.maxfiles"
 	case strings.Contains(mark, "maxsockets"):
 		setting = "kern.ipc.maxsockets"
+	case strings.Contains(mark, "nmbufs"):
+		setting = "kern.ipc.nmbufs"
 	case strings.Contains(mark, "jumbo"):
 		setting = "kern.ipc.nmbjumbop"
 	default:

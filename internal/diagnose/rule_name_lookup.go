@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -25,6 +26,9 @@ func nameLookupSlow() Rule {
 			for i := range found {
 				found[i].Subject = "DNS"
 			}
+			if len(found) > 0 && strings.Contains(found[0].Evidence[0].Text, "recursion") {
+				return slowRecursion(in.Facts.Requests, found)
+			}
 			return do("query each server in /etc/resolv.conf by itself (dig @SERVER NAME) and remove the one that does not "+
 				"respond; in Kubernetes, end full names with a dot or lower ndots, and check for lost queries (conntrack -S; "+
 				"NodeLocal DNSCache avoids them)", found)
@@ -32,6 +36,20 @@ func nameLookupSlow() Rule {
 		Fires: linuxExample("curl", "    time_namelookup:  5.523\n       time_connect:  5.560\n         time_total:  5.581\n"),
 		Quiet: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  0.030\n         time_total:  5.581\n"),
 	}
+}
+
+// slowRecursion words what unbound says of its own queries: means, and no single requests.
+func slowRecursion(all []facts.RequestTime, found []Finding) []Finding {
+	mean := 0.0
+	for _, r := range all {
+		mean = max(mean, r.Lookup)
+	}
+	found[0].Subject, found[0].Summary = "unbound", fmt.Sprintf("recursive queries take %.3g s on average", mean)
+	found[0].Because = "Some of the servers that it asks answer late or not at all, or their answers are lost; one that waits for its " +
+		"timeouts raises the mean far above the median. Answers from the cache are not affected."
+	found[0].Confirm = "unbound-control dump_infra shows servers with a high rto or many timeouts."
+	return do("find them with unbound-control dump_infra (rto, timeouts) and query them by dig @SERVER NAME; if it forwards (forward-addr), "+
+		"replace the forwarder that does not respond; without IPv6 connectivity set do-ip6: no", found)
 }
 
 // connectSlow finds requests that waited for the handshake of TCP.

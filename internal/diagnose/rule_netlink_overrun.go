@@ -21,7 +21,7 @@ func netlinkOverrun() Rule {
 				one("netlink", lines, "its netlink receive buffer overflowed (%s)", counted(n, "line")))
 			const once = 1
 			if n == once {
-				found = with(Info, found)
+				found = decisive(with(Info, found))
 			}
 			return found
 		},
@@ -32,4 +32,5 @@ func netlinkOverrun() Rule {
 }
 
 var netlinkLost = regexp.MustCompile(`(?i)\bnetlink\S*:? .*(?:no buffer space|\boverrun)|netlink.*ENOBUFS|` +
-	`kernel dropped some netlink messages`)
+	`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space|` +
+	`netlink receive failure: out of memory`) // libnl tells ENOBUFS so (lib/error.c)

@@ -25,9 +25,11 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("give the program fewer rules or more threads, raise dev.netmap.ring_size, or exclude "+
-				"this interface from it", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
-				"its netmap ring was full (%s)", counted(n, "line")))))
+			return decisive(with(s, do("give the program fewer rules or more threads, or exclude this interface from it; against "+
+				"bursts alone, double the slots and restart the program: sysctl dev.netmap.generic_ringsize=2048 where netmap is "+
+				"emulated (lagg, bridge, cards without native support), else the card's receive descriptors",
+				one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
+					"its netmap ring was full (%s)", counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
 			"973 hwtail 973 qlen 1023\n"),
@@ -43,7 +45,7 @@ var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full\b|Netm
 func netmapUnreadable(f *facts.Facts) []Finding {
 	lines, n := matching(f, netmapPoll)
 	if n == 0 {
-		return netmapJumbo(f)
+		return append(netmapJumbo(f), netmapMemory(f)...)
 	}
 	name := netmapPoll.FindStringSubmatch(lines[0].Text)
 	found := with(Warning, do("exclude the interface from IPS mode, and check netmap's messages in dmesg; cards without "+
@@ -73,3 +75,22 @@ func netmapJumbo(f *facts.Facts) []Finding {
 }
 
 var netmapMTU = regexp.MustCompile(`large MTU \((\d{4,5})\) needed but ([a-z][\w.]*) does not support NS_MOREFRAG`)
+
+// netmapMemory finds a port that netmap cannot open, since its pool has no rings or buffers left (src/source-netmap.c of
+// Suricata; the pool's settings are in sys/dev/netmap/netmap_mem2.c).
+func netmapMemory(f *facts.Facts) []Finding {
+	lines, n := matching(f, noNetmapMemory)
+	if n == 0 {
+		return nil
+	}
+	name := noNetmapMemory.FindStringSubmatch(lines[0].Text)[1]
+	found := with(Warning, do("double netmap's pool with every netmap program stopped (sysctl dev.netmap.buf_num=327680 "+
+		"dev.netmap.ring_num=400; the defaults are 163840 and 200), or give the card fewer queues or descriptors, then start the "+
+		"program again", one(name, lines, "netmap has no memory for its rings and buffers (%s)", counted(n, "line"))))
+	found[0].Because = "Each queue of the card needs a ring, and each descriptor a buffer, from a pool of fixed size. The program " +
+		"does not start without them."
+	found[0].Confirm = "The program starts with the larger pool."
+	return found
+}
+
+var noNetmapMemory = regexp.MustCompile(`netmap:([a-z]\w*)[\w^/*-]* failed: Cannot allocate memory`)

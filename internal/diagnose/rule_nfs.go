@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -135,7 +136,13 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				found := one(cmp.Or(firstGroup(s.message, lines[0].Text), "storage"), lines, "%s (%s)", s.what, counted(n, "line"))
+				what := s.what
+				if s.peers != nil {
+					if names := namedIn(in.Facts, s.peers); len(names) > 0 {
+						what += ": " + strings.Join(names[:min(len(names), 3)], ", ")
+					}
+				}
+				found := one(cmp.Or(firstGroup(s.message, lines[0].Text), "storage"), lines, "%s (%s)", what, counted(n, "line"))
 				if found[0].Because, found[0].Confirm = s.because, s.confirm; s.do != "" {
 					found = do(s.do, found)
 				}
@@ -155,6 +162,7 @@ var silentServers = []struct {
 	because string // where it is not the rule's, confirm likewise
 	confirm string
 	do      string
+	peers   *regexp.Regexp // the peers, where the subject is something else
 }{
 	{message: regexp.MustCompile(facts.SilentNFS), what: "the NFS server did not respond",
 		do: "check the server at that time: disks (iostat -x 1), nfsd threads (grep th /proc/net/rpc/nfsd, nfsstat -s); then " +
@@ -191,8 +199,12 @@ var silentServers = []struct {
 		what: "heartbeats between Ceph daemons were slow", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.NoHeartbeat),
 		what: "a Ceph daemon did not respond to the heartbeats of another", do: heartbeatCheck},
+	{message: regexp.MustCompile(facts.FewHeartbeats), what: "the daemon reaches too few of its heartbeat peers",
+		because: "An OSD does not start while it hears from fewer than a third of its peers: its link or network is down or lossy, the " +
+			"MTUs differ, or most of the others are down.", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.SilentDRBD),
-		what: "the DRBD peer did not respond",
+		what:  "the DRBD peer did not respond",
+		peers: regexp.MustCompile(`(?:block |drbd )\S+ (?:tcp:)?([\w.-]+): (?:PingAck did not arrive|conn\( \w+ -> NetworkFailure)`),
 		do: "check the peer's log for that time (a restart, a full disk queue), then the path: ip -s link on both hosts, ping -M " +
 			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
 			"30 (tenths of a second; the default is 5) in the net section of the resource and run drbdadm adjust"},

@@ -29,12 +29,12 @@ func nfsSlow() Rule {
 				return decisive(do("mount it with nconnect=8, and allow more concurrent requests (options sunrpc "+
 					"tcp_max_slot_table_entries=128 in /etc/modprobe.d; on the server, more nfsd threads: threads=64 in "+
 					"/etc/nfs.conf)", one(from,
-					[]facts.Source{worst.Source}, "a %s request waits %.3g ms on the client before it is sent, then %.3g ms for its reply",
-					worst.Name, 1000*waited, 1000*worst.RoundTrip)))
+					[]facts.Source{worst.Source}, "a %s request waits %s ms on the client before it is sent, then %s ms for its reply",
+					worst.Name, rounded(1000*waited), rounded(1000*worst.RoundTrip))))
 			}
 			return decisive(do("compare with ping to the server; check the server's disks (iostat -x 1) and nfsd threads "+
-				"(/proc/net/rpc/nfsd)", one(from, []facts.Source{worst.Source}, "the reply to a %s request takes %.3g ms",
-				worst.Name, 1000*worst.RoundTrip)))
+				"(/proc/net/rpc/nfsd)", one(from, []facts.Source{worst.Source}, "the reply to a %s request takes %s ms",
+				worst.Name, rounded(1000*worst.RoundTrip))))
 		},
 		Fires: linuxExample("nfsstat", nfsOperationExample("8123122 4122310 12345000")),
 		Quiet: linuxExample("nfsstat", nfsOperationExample("8123 412231 432231")),

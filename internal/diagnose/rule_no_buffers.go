@@ -67,6 +67,6 @@ func memorySuffices(f *facts.Facts) bool {
 
 // noBufferSpace is what programs say of ENOBUFS: by its words, by its number of FreeBSD (dpinger), or by what named
 // makes of it; of a UDP socket that does not wait, EAGAIN is the same.
-var noBufferSpace = regexp.MustCompile(`(?i)\bsend(?:to|msg|ing)?\b.*no buffer space available|` +
+var noBufferSpace = regexp.MustCompile(`(?i)\b(?:send(?:to|msg|ing)?|write to .* socket)\b.*no buffer space available|` +
 	`\bwrite UDP\S*: no buffer space|sendto \S+ failed: resource temporarily unavailable|` +
 	`dpinger.*: sendto error: 55\b|error sending response: not enough free resources`)

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -23,6 +25,10 @@ func packetThread() Rule {
 				return nil // it names them all
 			}
 			for _, t := range in.Facts.Threads {
+				if wholeCore(in.Facts, t) {
+					out = append(out, decisive(with(Info, fullSoftirq(t)))...)
+					continue
+				}
 				if t.Share = ofOneCore(in.Facts, t); t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue
 				}
@@ -58,15 +64,33 @@ func packetThread() Rule {
 	}
 }
 
+// wholeCore reports whether a thread takes exactly what one core is of two, four or eight, where busybox shows its share of all
+// and nothing tells how many there are.
+func wholeCore(f *facts.Facts, t facts.Thread) bool {
+	if !t.OfAll || cores(f) > 0 || !strings.HasPrefix(t.Name, "ksoftirqd/") || ofOneCore(f, t) >= 0.85 {
+		return false
+	}
+	of := math.Round(1 / t.Share)
+	return (of == 2 || of == 4 || of == 8) && t.Share >= 0.96/of && t.Share <= 1/of
+}
+
 // fullSoftirq is the finding about Linux's own thread.
 func fullSoftirq(t facts.Thread) []Finding {
 	found := do("spread the receive load over more cores: use more queues if the card has them (ethtool -l NAME "+
 		"shows how many, ethtool -L NAME combined N sets them), otherwise packet steering; in OpenWrt: uci set "+
 		"network.globals.packet_steering=1",
-		one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))
+		one(t.Name, []facts.Source{t.Source}, "%.0f%% of %s", 100*t.Share, ofWhat(t)))
 	found[0].Fix = append(found[0].Fix, Fix{Setting: steering})
 	found[0].Confirm = "mpstat -P ALL 1 shows one CPU with 0 in %idle and most of its time in %soft while it is slow."
 	return found
+}
+
+// ofWhat says of what a thread's share is.
+func ofWhat(t facts.Thread) string {
+	if t.Share < 0.85 {
+		return fmt.Sprintf("all cores: if there are %.0f, all of one core", 1/t.Share)
+	}
+	return "one core"
 }
 
 // ofOneCore is a thread's share of one processor. Busybox counts that of all, of which the numbers of ksoftirqd tell at

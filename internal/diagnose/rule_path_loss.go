@@ -12,11 +12,14 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins.
+// The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins; of fewer
+// probes a heavy loss tells as much.
 const (
 	enoughLost   = 5
 	enoughProbes = 20
 	probesLost   = 0.01
+	fewProbes    = 8
+	heavilyLost  = 0.3
 )
 
 // pathLoss finds probes of ping and mtr that did not come back from the end of a path.
@@ -35,8 +38,9 @@ func pathLoss() Rule {
 			}
 			for _, p := range in.Facts.Pings {
 				lost := p.Sent - p.Answered
-				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
-					share >= probesLost {
+				share := float64(lost) / max(float64(p.Sent), 1)
+				if p.Answered > 0 && (p.Sent >= enoughProbes && lost >= 2 && share >= probesLost ||
+					p.Sent >= fewProbes && lost >= enoughLost && share >= heavilyLost && p.Max < slowPart) {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
 					if answersLimited(p) {
@@ -87,7 +91,7 @@ func lossyTrace(t facts.Trace) []Finding {
 	for first > 0 && t.Hops[first-1].Loss >= 0.5*end.Loss {
 		first--
 	}
-	if first == len(t.Hops)-1 && end.Loss > 0.5 {
+	if first == len(t.Hops)-1 && end.Loss > 0.5 && end.Number > 1 {
 		return nil // a router that answers few probes, or a host that does
 	}
 	from := t.Hops[first]

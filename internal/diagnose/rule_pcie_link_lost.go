@@ -12,7 +12,7 @@ func pcieLinkLost() Rule {
 		Needs: []string{"messages"},
 		Because: "The card no longer responds on its bus, so the interface is dead until it is reset. ASPM, a riser, the " +
 			"power supply, firmware or heat is at fault, not a network setting.",
-		Confirm: "lspci shows the card with (rev ff), or not at all; a cold boot brings it back.",
+		Confirm: "lspci (pciconf -lv) shows the card with (rev ff), or not at all; a cold boot brings it back.",
 		Check: func(in Input) []Finding {
 			for _, sign := range busLost {
 				lines, n := matching(in.Facts, sign)
@@ -24,7 +24,7 @@ func pcieLinkLost() Rule {
 					counted(n, "line")))
 				found[0].Fix[0].File, found[0].Fix[0].Line = "the kernel command line", "pcie_aspm=off"
 				if in.Facts.System != "linux" {
-					found[0].Fix = []Fix{{Action: "update the card's firmware and the BIOS; reseat the card"}}
+					found[0].Fix = []Fix{{Action: "disable ASPM in the BIOS; update the card's firmware and the BIOS; reseat the card"}}
 				}
 				return found
 			}
@@ -36,12 +36,14 @@ func pcieLinkLost() Rule {
 }
 
 // busLost are the words of drivers (igc, igb, ixgbe, i40e, mlx5) and of the bus for a card that is gone. r8169 reads the
-// card's registers on an error of the bus (rtl8169_pcierr_interrupt): a card that is not there answers with ones.
+// card's registers on an error of the bus (rtl8169_pcierr_interrupt), igb and em of FreeBSD before 12 when a queue hangs: a card
+// that is not there answers with ones.
 var busLost = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)pcie link lost|device now detached|adapter removed; disabling device`),
 	regexp.MustCompile(`(?i)health compromised - reached miss count|failed to read reg 0x[0-9a-f]+!`),
 	regexp.MustCompile(`(?i)pciehp: .*card not present`),
 	regexp.MustCompile(`PCI error \(cmd = 0xffff, status(?:_errs)? = 0x`),
+	regexp.MustCompile(`\btdh = -1, hw tdt = -1\b`),
 }
 
 var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|` +

@@ -1,11 +1,15 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/facts"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
 
 // arrayRebuilds finds a pass over all disks of an array, which competes with everything that it serves.
 func arrayRebuilds() Rule {
 	return Rule{
-		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|pool status"},
+		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|replicated disks|pool status"},
 		Because: "A rebuild or check reads every disk of the array from end to end, and competes with normal reads and writes.",
 		Confirm: "Transfers are fast again once it has finished or is paused; a test without disk I/O (iperf3) is fast now.",
 		Check: func(in Input) []Finding {
@@ -14,10 +18,16 @@ func arrayRebuilds() Rule {
 			}
 			r := in.Facts.Rebuilds[0]
 			action := "allow it to finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
-			switch r.Action {
-			case "scrub":
+			switch {
+			case strings.HasPrefix(r.Array, "drbd"):
+				found := one(r.Array, []facts.Source{r.Source}, "a pass over the network is in progress (%s)", r.Action)
+				found[0].Because = "DRBD limits a resync by itself, to leave room for normal writes: its speed says nothing of the " +
+					"network. Normal writes compete with it until it has finished."
+				return decisive(do("to resync faster, raise c-max-rate and c-min-rate in the disk section (drbdadm disk-options "+
+					"--c-max-rate=VALUE RESOURCE), and max-buffers in the net section", found))
+			case r.Action == "scrub":
 				action = "allow it to finish, or pause it: zpool scrub -p " + r.Array
-			case "resilver":
+			case r.Action == "resilver":
 				action = "allow it to finish: until then, another disk failure may lose the pool"
 			}
 			return decisive(do(action, one(r.Array, []facts.Source{r.Source}, "a %s is in progress", r.Action)))

@@ -13,7 +13,8 @@ func receivePruned() Rule {
 			if len(found) == 0 {
 				return nil
 			}
-			s := graded(found[0], max(total(in.Facts, "Tcp.InSegs"), total(in.Facts, "TcpExt.DelayedACKs")), Warning)
+			received := max(total(in.Facts, "Tcp.InSegs"), total(in.Facts, "TcpExt.DelayedACKs"), total(in.Facts, "TcpExt.TCPHPHits"))
+			s := graded(found[0], received, Warning)
 			_, tellsDropped := in.Facts.Counters["TcpExt.RcvPruned"]
 			// Old net-tools say only how often the kernel pruned.
 			if tellsDropped && total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts,

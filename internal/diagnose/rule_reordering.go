@@ -27,8 +27,7 @@ func reordering() Rule {
 			out := one("tcp", sources(found), "the sender detected reordering %d times in %d segments sent", all, sent)
 			if bond := roundRobin(f); bond != nil {
 				out[0].Summary += "; " + bond.Name + " sends round-robin over its members"
-				return decisive(do("use a mode that keeps each connection on one member: 802.3ad with xmit_hash_policy layer3+4, or "+
-					"balance-xor", with(Warning, out)))
+				return decisive(do(oneMember, with(Warning, out)))
 			}
 			return do("check the path for per-packet instead of per-flow load balancing (balance-rr bonds, parallel links)", out)
 		},
@@ -59,10 +58,13 @@ func inTurn(f *facts.Facts) []Finding {
 	found[0].Because = "TCP mistakes reordered segments for lost ones, retransmits them and reduces its window: " +
 		"one connection gets little more than the rate of one link, often less."
 	found[0].Confirm = "A test with one member down is as fast or faster (ip link set " + up[len(up)-1] + " down)."
-	return do("use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection "+
-		"stays on one link, and several connections use all links; for a single transfer over all links, use "+
-		"several connections (iSCSI multipath, NFS nconnect, SMB multichannel)", found)
+	return do(oneMember, found)
 }
+
+// oneMember is the remedy of a bond that reorders.
+const oneMember = "use mode 802.3ad (LACP on the switch) or balance-xor with xmit_hash_policy layer3+4: a connection " +
+	"stays on one link, and several connections use all links; for a single transfer over all links, use " +
+	"several connections (iSCSI multipath, NFS nconnect, SMB multichannel)"
 
 // roundRobin finds a bond that spreads the packets of one connection over its members.
 func roundRobin(f *facts.Facts) *facts.NIC {

@@ -62,7 +62,7 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 		}
 		for i, line := range f.Lines(log) {
 			if r, ok := report(line); ok {
-				groups = joined(groups, r, f.Line(log, i+1))
+				groups = joined(groups, r, line, f.Line(log, i+1))
 			}
 		}
 	}
@@ -80,9 +80,9 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 }
 
 // joined adds a report to the group of its program and failure, or of its message where that is known.
-func joined(groups []*reportGroup, r facts.Report, at facts.Source) []*reportGroup {
+func joined(groups []*reportGroup, r facts.Report, line string, at facts.Source) []*reportGroup {
 	text := reportTexts[r.Failure]
-	if i := slices.IndexFunc(knownReports, func(k knownReport) bool { return k.form.MatchString(at.Text) }); i >= 0 {
+	if i := slices.IndexFunc(knownReports, func(k knownReport) bool { return k.form.MatchString(line) }); i >= 0 {
 		text = &knownReports[i].reportText
 		r.Program = cmp.Or(knownReports[i].subject, r.Program)
 	}
@@ -199,6 +199,47 @@ var knownReports = []knownReport{
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
 		do: "use UDP for the tunnel (proto udp); if it must be TCP, enlarge the queue (tcp-queue-limit 256, " +
 			"bcast-buffers 1024), and with dev tap keep broadcasts out of the tunnel"}},
+	{regexp.MustCompile(`(?:\bcode: 55\b|\berrno[ =]+55\b|os error 55\b).*No buffer space available|` +
+		`No buffer space available \((?:os error 55|\S*tcp\.cpp:\d+)\)`), "sockets", reportText{
+		summary: "a socket operation failed with \"no buffer space\" (ENOBUFS)",
+		because: "At the start of a program it is usually a socket buffer larger than kern.ipc.maxsockbuf, which the BSDs and macOS " +
+			"refuse; later, a full send queue or exhausted network memory.",
+		do: "compare the buffer sizes in the program's configuration with sysctl kern.ipc.maxsockbuf (it must be 9/8 of the size on " +
+			"FreeBSD); if they fit, check netstat -m for denied requests and netstat -id for a send queue that drops"}},
+	{regexp.MustCompile(`Unreasonably long \d+ms poll interval|blocked \d+ ms waiting for \S+ to quiesce`), "", reportText{
+		summary: "a thread was busy or stopped for a second or more at a time",
+		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and system time in the " +
+			"message is work (a large flow or routing table), little is a host short of CPU or memory.",
+		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl coverage/show the " +
+			"work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+	{regexp.MustCompile(`(?i)hold ?timer expired`), "BGP", reportText{
+		summary: "a session ended because nothing arrived from the other end for the hold time", peer: true,
+		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. Full-sized updates are " +
+			"lost where the path has a smaller MTU, or the other end was too busy to send.",
+		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the TCP connection (ss " +
+			"-tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both ends at that time"}},
+	{regexp.MustCompile(`\bBGP not established with\b|\b(?:Active|Connect|Idle|OpenSent)\s+Socket: `), "BGP", reportText{
+		summary: "sessions are not established", peer: true,
+		because: "Without the session its routes are missing, and traffic to the networks behind that peer is dropped or takes another way.",
+		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS number, and that port 179 " +
+			"is open (nc -zv PEER 179)"}},
+	{regexp.MustCompile(`upstream connect error or disconnect/reset before headers`), "envoy", reportText{
+		summary: "it could not connect to the upstream, or lost the connection",
+		because: "\"connection failure\": nothing accepted the connection; \"connection termination\": the upstream closed it, often because " +
+			"its keep-alive timeout is shorter than the proxy's; \"connection timeout\": no answer to the SYN.",
+		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and the response flags in the " +
+			"proxy's access log (UF, UC, URX); for closed connections make the upstream's keep-alive timeout longer than the proxy's"}},
+	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
+		summary: "the container runtime did not answer for minutes",
+		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a dead NFS mount), or the host " +
+			"is short of disk throughput, memory or CPU. The network is not the cause by itself.",
+		do: "on the node: time crictl ps, ps -eo state,pid,wchan,cmd | grep '^D', iostat -x 1, cat /proc/pressure/*"}},
+	{regexp.MustCompile(`Connection reset, restarting \[|SIGUSR1\[soft,connection-reset\]`), "OpenVPN", reportText{
+		summary: "the tunnel's TCP connection was closed by the other end",
+		because: "The other end, or a firewall or proxy in between, closed it. Nothing passes until the tunnel is up again.",
+		do: "check the other end's log for that second: a TLS error, or a second client with the same certificate (only one may be " +
+			"connected without duplicate-cn); if it happens after minutes of silence, set keepalive 10 60 on the server; with proto udp no " +
+			"device in between can close the connection"}},
 	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
 		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
 			"in the video.",

@@ -15,7 +15,7 @@ func slowerLink() Rule {
 		Check: func(in Input) []Finding {
 			for _, tr := range testedRates(in.Facts) {
 				link := tr.link()
-				if link < units.Gbit {
+				if link < units.Gbit || tr.outrun(in.Facts) {
 					continue
 				}
 				found := one(tr.peer, tr.evidence, "steady %s over %.3g s: the full rate of a %s link", rate(tr.rate), tr.seconds, link)

@@ -9,8 +9,8 @@ func socketsNearLimit() Rule {
 	return Rule{
 		ID: "sockets-near-limit", Title: "Sockets or orphaned connections are near their limit", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"freebsd:settings", "linux:settings", "linux:sockets"},
-		Because: "At the limit FreeBSD refuses new sockets, and Linux resets closed connections with undelivered data (from a " +
-			"quarter of the limit, if they seem stuck).",
+		Because: "At the limit closed connections with undelivered data are reset (from a quarter of the limit, if they seem " +
+			"stuck).",
 		Confirm: "During the problem the number is at the limit, or the kernel log says so.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -21,6 +21,9 @@ func socketsNearLimit() Rule {
 					return nil
 				}
 				found := nearLimit("sockets", float64(used), float64(limit), src, src2)
+				for i := range found {
+					found[i].Because = "At the limit the kernel refuses new sockets: programs cannot accept or open connections."
+				}
 				return withFix(Fix{Setting: "kern.ipc.maxsockets", Formula: "twice the number of sockets at peak load"}, found)
 			}
 			orphans, ok := f.Counter("sockstat.TCP.orphan")

@@ -16,6 +16,9 @@ func synFlood() Rule {
 		Needs: []string{"messages"}, Severity: Warning,
 		Because: "The port's SYN queue was full: an attack, or more clients than the backlog holds.",
 		Check: func(in Input) []Finding {
+			if lines, n := matching(in.Facts, refusedOpen); n > 0 {
+				return refusedOpens(lines, n)
+			}
 			m, ok := in.Facts.Message("possible syn flooding")
 			// The kernel's log is that of all namespaces, the counters are this one's.
 			if c, known := in.Facts.Counter("TcpExt.SyncookiesSent"); !ok || known && c.Value+total(in.Facts,
@@ -32,6 +35,19 @@ func synFlood() Rule {
 		Fires: linuxExample("dmesg", "[ 99.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up\n"),
 	}
+}
+
+// refusedOpen is what the kernel says of a SYN that it drops because three quarters of net.ipv4.tcp_max_syn_backlog are
+// in use (net/ipv4/tcp_input.c, tcp_conn_request): only where it sends no SYN cookies.
+var refusedOpen = regexp.MustCompile(`(?i)\bdrop open request from `)
+
+func refusedOpens(lines []facts.Source, n int) []Finding {
+	found := one("half-open connections", lines, "the SYN queue was full: the kernel dropped new connections (%s)", counted(n, "message"))
+	found[0].Because = "SYN cookies are off, and three quarters of net.ipv4.tcp_max_syn_backlog were in use: clients retry after " +
+		"1 s, 3 s and 7 s. An attack, or more clients than the queue holds."
+	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_syncookies", Value: "1"}, {Setting: "net.ipv4.tcp_max_syn_backlog"}}
+	found[0].Confirm = "The messages stop, and ss -tn state syn-recv shows fewer half-open connections than the limit."
+	return found
 }
 
 // floodedPorts names the port that most of the lines report.

@@ -18,15 +18,13 @@ func tasksHung() Rule {
 			"an unresponsive server.",
 		Confirm: "The stalls coincide with these messages; iostat -x 1 then shows busy or unresponsive disks.",
 		Check: func(in Input) []Finding {
-			lines, n := matching(in.Facts, hungTask)
-			if n == 0 {
+			found, name := hungTasks(in.Facts)
+			if found == nil {
 				return nil
 			}
-			m := hungTask.FindStringSubmatch(lines[0].Text)
-			found := one(m[1], lines, "it was blocked for more than %s s (%s)", m[2], counted(n, "line"))
 			within := frames(in.Facts, "nfs_", "nfs4_", "rpc_wait", "cifs_", "smb2_", "ceph_")
 			switch {
-			case within != "" && !strings.HasPrefix(m[1], "nfsd"):
+			case within != "" && !strings.HasPrefix(name, "nfsd"):
 				found[0].Because = "It waits for a network file system (" + within + " in its trace): the server does not respond, " +
 					"or the path to it loses packets."
 				found[0].Confirm = "The log names the server (not responding); loss towards it (ss -ti) points at the path."
@@ -34,7 +32,7 @@ func tasksHung() Rule {
 					found = with(Info, found) // storage-server-silent says it
 				}
 				return do("check whether the server responds at that time, and its disks", found)
-			case strings.HasPrefix(m[1], "nfsd"):
+			case strings.HasPrefix(name, "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
 			}
 			if fs := frames(in.Facts, "[zfs]", "[spl]", "[xfs]", "[btrfs]", "[ext4]", "[dm_mod]", "[md_mod]", "[ceph]", "[jbd2]", "[iscsi_target_mod]", "[target_core_mod]"); fs != "" {
@@ -46,6 +44,24 @@ func tasksHung() Rule {
 		Fires: linuxExample("dmesg", "[ 9.1] INFO: task nfsd:6108 blocked for more than 120 seconds.\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] nfsd: last server has exited, flushing export cache\n"),
 	}
+}
+
+// hungTasks are the messages and the first program that they name; where the first line was cut, the row with the state
+// of the program and the hint before it are left.
+func hungTasks(f *facts.Facts) (found []Finding, name string) {
+	if lines, n := matching(f, hungTask); n > 0 {
+		m := hungTask.FindStringSubmatch(lines[0].Text)
+		return one(m[1], lines, "it was blocked for more than %s s (%s)", m[2], counted(n, "line")), m[1]
+	}
+	if _, n := matching(f, hungHint); n == 0 {
+		return nil, ""
+	}
+	lines, n := matching(f, hungRow)
+	if n == 0 {
+		return nil, ""
+	}
+	name = firstGroup(hungRow, lines[0].Text)
+	return one(name, lines, "it was blocked in the kernel for minutes (%s)", counted(n, "line")), name
 }
 
 // frames is the first of the words that a line of a call trace holds.
@@ -65,6 +81,8 @@ func frames(f *facts.Facts, words ...string) string {
 
 var (
 	hungTask     = regexp.MustCompile(`\btask (\S{1,40}?):\d+ blocked for more than (\d+) seconds`)
+	hungHint     = regexp.MustCompile(`hung_task_timeout_secs" disables this message`)
+	hungRow      = regexp.MustCompile(`\b([\w./:-]{1,16}) +D(?: [0-9a-f]{8,16})? +\d+ +\d+ +\d+ 0x[0-9a-f]+`)
 	silentServer = regexp.MustCompile(`not responding`)
 	callFrame    = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+`)
 )

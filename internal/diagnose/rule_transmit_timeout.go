@@ -44,7 +44,7 @@ func hungWords() []string {
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
-		"mc assert!", "firmware reports adapter error", // bnx2x and bxe, cxgb4
+		"mc assert!", "firmware reports adapter error", ": host status block [", // bnx2x and bxe, cxgb4, tg3's dump of its state
 		"malicious driver detection event",                                                                          // i40e, ice, ixl
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }
@@ -130,23 +130,30 @@ func crashedFirmware(in Input) []Finding {
 	}
 	m := firmwareCrash.FindStringSubmatch(lines[0].Text)
 	what, severity := "crashed and was restarted", Critical
-	if strings.HasSuffix(m[0], ") timeout") {
+	if busUnanswered.MatchString(m[0]) {
 		what, severity = "did not respond to its driver", Warning
 	}
 	found := do("install another version of the driver and its firmware (newer, or the one before the last "+
 		"update), and test with power saving disabled: iw dev NAME set power_save off",
-		with(severity, one(m[1], lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
+		with(severity, one(cmp.Or(m[1], m[2], "Wi-Fi"), lines, "the card's firmware %s (%s)", what, counted(n, "line"))))
 	found[0].Because = "The radio is down while its firmware restarts, and stations have to reassociate; firmware, driver, " +
 		"power saving or the hardware is at fault, not a network setting."
 	return found
 }
 
-// firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c), ath10k (core.c), ath11k and ath12k
-// (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
-var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
+// firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c; its forerunners' names), ath10k (core.c), ath11k and ath12k
+// (mhi.c), brcmfmac (core.c, sdio.c, bcmsdh.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it, mwlwifi, mac80211 for all (util.c), and the kernel of the
+// processor in a system on a chip that runs it (remoteproc_core.c).
+var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
 	` [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
-	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)`)
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|` +
+	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
+	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|^\W*Microcode SW error detected\. ? ?Restarting|` +
+	`\b(ieee80211 phy\d+): (?:Hardware restart was requested|cmd 0x[0-9a-f]+=\w+ timed out)|` +
+	`\bremoteproc \w+: (?:crash detected in|recovering) \S*(?:wcss|wpss|wlan)`)
+
+// busUnanswered ends what they say of a card that does not answer, crashed or not.
+var busUnanswered = regexp.MustCompile(`\) timeout$|timed out$|failed (?:w/status )?-\d+$|sdio error, abort command$`)
 
 // usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
 var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)
@@ -161,7 +168,7 @@ func hungAction(line string) string {
 		return "update the driver and the card's firmware; until then, disable segmentation offload (ethtool -K " +
 			"NAME tso off gso off), and " + sleepingSlot
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; check the same log for stuck CPUs (soft lockup) and memory shortage; if it " +
+		return "update the system or the driver; check the same log for stuck CPUs and memory shortage; if it " +
 			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
 		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +

@@ -13,13 +13,16 @@ import (
 func tunnelMTU() Rule {
 	return Rule{
 		ID: "tunnel-mtu", Title: "A tunnel's packets exceed the path MTU", Needs: []string{"messages|links|ifconfig"},
-		Severity: Warning, Settings: []string{"link:mtu"},
+		Severity: Warning,
 		Because: "Packets that exceed the path MTU with the tunnel headers added are dropped or fragmented: full-sized " +
 			"segments are lost while small packets pass.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooLong)
 			if n == 0 {
 				return oversizedTunnels(in.Facts)
+			}
+			if found := endsMTUs(in.Facts); found != nil {
+				return found
 			}
 			if mtu := told(lines[0].Text); mtu > 0 {
 				return do(fmt.Sprintf("OpenVPN 2.6 or later: mssfix %d mtu, earlier: mssfix %d; for non-TCP traffic also fragment "+
@@ -36,6 +39,36 @@ func tunnelMTU() Rule {
 		Quiet: linuxExample("dmesg", "ovpn-server[812]: client/192.0.2.9:1194 TLS: soft reset sec=3600/3600\n"),
 	}
 }
+
+// endsMTUs finds what OpenVPN says of the sizes that its two ends are set to (options.c). Of link-mtu it says so as well where
+// they negotiated another cipher than the configured one.
+func endsMTUs(f *facts.Facts) []Finding {
+	if _, n := matching(f, refusedSize); n > 0 {
+		return nil // packets were refused: that is more
+	}
+	lines, n := matching(f, tunMTUs)
+	if n == 0 {
+		lines, n = matching(f, linkMTUs)
+		m := linkMTUs.FindStringSubmatch(lines[0].Text)
+		found := with(Info, one("OpenVPN", lines, "the two ends compute different packet sizes: link-mtu %s here, %s at the other end (%s)",
+			m[1], m[2], counted(n, "line")))
+		found[0].Because = "link-mtu follows from tun-mtu, cipher, digest and compression. With the same tun-mtu at both ends it is " +
+			"harmless: the cipher was negotiated after the comparison."
+		return do("set the same tun-mtu, auth and compression at both ends", found)
+	}
+	m := tunMTUs.FindStringSubmatch(lines[0].Text)
+	found := one("OpenVPN", lines, "the two ends use different tunnel MTUs: tun-mtu %s here, %s at the other end (%s)", m[1], m[2],
+		counted(n, "line"))
+	found[0].Because = "Packets between the two sizes, which one end sends and the other does not take, are lost: small packets pass, " +
+		"large transfers hang."
+	found[0].Confirm = "Pings through the tunnel with DF set pass in one direction up to a larger size than in the other."
+	return do("set the same tun-mtu in the configuration of both ends (1500, with mssfix 1360, unless the path takes less)", found)
+}
+
+var (
+	tunMTUs  = regexp.MustCompile(`'tun-mtu' is used inconsistently, local='tun-mtu (\d{1,5})', remote='tun-mtu (\d{1,5})'`)
+	linkMTUs = regexp.MustCompile(`'link-mtu' is used inconsistently, local='link-mtu (\d{1,5})', remote='link-mtu (\d{1,5})'`)
+)
 
 // oversizedTunnels finds tunnels whose packets, with the headers around them, no interface of the host carries.
 func oversizedTunnels(f *facts.Facts) (out []Finding) {
@@ -106,5 +139,10 @@ func told(line string) int {
 
 var pathTold = regexp.MustCompile(`EMSGSIZE Path-MTU=(\d{3,5})\]`)
 
-var tooLong = regexp.MustCompile(`EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|` +
-	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long|'(?:link|tun)-mtu' is used inconsistently`)
+const refusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|` +
+	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`
+
+var (
+	refusedSize = regexp.MustCompile(refusedSizes)
+	tooLong     = regexp.MustCompile(refusedSizes + `|'(?:link|tun)-mtu' is used inconsistently, local='\S+ \d{1,5}', remote='\S+ \d{1,5}'`)
+)

@@ -49,7 +49,7 @@ func tunnelSilent() Rule {
 const openPort = "open the peer's UDP port, and compare the public keys of both ends"
 
 // gaveUpPeer is what the kernel logs with its debugging messages on (drivers/net/wireguard/timers.c).
-var gaveUpPeer = regexp.MustCompile(`Handshake for peer \d+ \(([^)]{1,64})\) did not complete after \d+ attempts, giving up`)
+var gaveUpPeer = regexp.MustCompile(`Handshake for peer \d+ \(\(?([^)]{1,64})\)?\) did not complete after \d+ attempts, giving up`)
 
 func wireguardExample(transfer string) Example {
 	return linuxExample("wg show", "interface: wg0\n  listening port: 51820\n\npeer: "+strings.Repeat("A", 43)+"=\n"+
@@ -66,6 +66,10 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 			"compare the configured addresses of both ends, and ping the peer to check for loss"},
 		{"OpenVPN", "it timed out because nothing came from the peer", "ping the peer to check for loss; if a NAT or firewall " +
 			"drops idle connections, set keepalive 10 60 on the server"},
+		{"WireGuard keys", "handshakes from a peer were rejected", "compare the keys: the public key that each end has for the " +
+			"other (wg show) must belong to its private key (wg pubkey < FILE); a peer whose clock was set back is rejected as well"},
+		{"WireGuard routes", "packets from a peer were dropped because AllowedIPs does not contain their source address",
+			"add the peer's networks to its AllowedIPs on this host, or masquerade them at the peer"},
 		{"WireGuard", "the peer did not respond to the handshake", openPort},
 		{"QUIC", "the Cloudflare edge did not respond to cloudflared", "allow outbound UDP port 7844, or use TCP: " +
 			"cloudflared tunnel --protocol http2 run"},
@@ -81,9 +85,14 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 	} {
 		lines, n := logLines(f, func(line string) bool { return facts.LostPeer(line) == t.program })
 		if n > 0 {
-			found := decisive(do(t.action, with(repeated(n, 2), one(t.program, lines, "%s (%s)", t.said, counted(n, "line")))))
+			found := decisive(do(t.action, with(repeated(n, 2), one(strings.TrimSuffix(strings.TrimSuffix(t.program, " keys"), " routes"), lines, "%s (%s)", t.said, counted(n, "line")))))
 			found[0].Confirm = "The messages coincide with the outages."
-			if t.program == "LCP" {
+			switch t.program {
+			case "WireGuard keys":
+				found[0].Because = "A handshake that does not fit the configured keys is dropped without an answer: nothing passes the tunnel."
+			case "WireGuard routes":
+				found[0].Because = "WireGuard drops what a peer sends from addresses outside its AllowedIPs, after decryption."
+			case "LCP":
 				found[0].Because = "The other end asked to terminate the session; no traffic passes until a new one is up."
 			}
 			out = append(out, found...)

@@ -216,8 +216,7 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer "+
 		"size it requested (%s)", counted(n, "message"))
 	found[0].Because, found[0].Confirm = wholeOrNone, refusalEnds
-	found[0].Fix = []Fix{{Action: "configure the program to request less, or raise the limit to 9/8 of what it " +
-		"requests:"},
+	found[0].Fix = []Fix{{Action: "raise " + setting + " to 9/8 of what the program requests, or configure the program to request less"},
 		{Setting: setting}}
 	if _, known := f.Integer(setting); !known {
 		found[0].Fix[1].Value = "16777216"

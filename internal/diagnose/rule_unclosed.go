@@ -18,7 +18,7 @@ func unclosed() Rule {
 			const many, unreadMany = 100, 5
 			all, unread := in.Facts.Counters["tcp_states.close_wait"], in.Facts.Counters["tcp_states.close_wait_unread"]
 			if all.Value < many && unread.Value < unreadMany {
-				return mostUnclosed(in.Facts, all)
+				return append(mostUnclosed(in.Facts, all), keptOpen(in.Facts)...)
 			}
 			found := one("tcp", sources([]facts.Counter{all}), "%s in CLOSE-WAIT", counted(int(all.Value), "connection"))
 			if unread.Value > 0 {
@@ -34,6 +34,20 @@ func unclosed() Rule {
 			strings.Repeat("CLOSE-WAIT 1 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)+
 			strings.Repeat("ESTAB 0 0 192.0.2.1:8080 198.51.100.9:5001\n", 15)),
 	}
+}
+
+// keptOpen finds sockets whose connections are over on both sides, and whose descriptors a program keeps.
+func keptOpen(f *facts.Facts) []Finding {
+	const many = 1000 // a socket that was made and not yet connected is in this state as well
+	c := f.Counters["tcp_states.closed"]
+	if c.Value < many {
+		return nil
+	}
+	found := do("find the program that holds them (netstat -an shows the ports, sockstat or lsof -i the program), restart it, and update it",
+		one("tcp", []facts.Source{c.Source}, "%d sockets in CLOSED", c.Value))
+	found[0].Because = "Their connections are over, but a program keeps the descriptors: a leak, until no more can be opened."
+	found[0].Confirm = "The number grows, and falls when the program is restarted."
+	return found
 }
 
 // mostUnclosed is worth a word where few connections were shown, and of those many are in this state.

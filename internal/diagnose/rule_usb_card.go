@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -42,7 +45,7 @@ var usbGone = regexp.MustCompile(`\b(\w+) \d+-[\d.]+:\d+\.\d+ \S+: unregister '\
 func leftBus(f *facts.Facts) []Finding {
 	lines, n := matching(f, usbGone)
 	if n == 0 {
-		return nil
+		return resetOnBus(f)
 	}
 	card := firstGroup(usbGone, lines[0].Text)
 	found := with(repeated(n, 3), one(card, lines, "the card with driver %s disconnected from the "+
@@ -51,4 +54,45 @@ func leftBus(f *facts.Facts) []Finding {
 		"carries nothing until it is reinitialised."
 	return do("use another USB port without a hub, and a sufficient power supply; disable USB autosuspend "+
 		"(usbcore.autosuspend=-1 on the kernel command line)", found)
+}
+
+// usbReset is what the kernel says when it resets a device (drivers/usb/core/hub.c), usbNIC what drivers say of a card on the
+// bus; the first groups are the port.
+var (
+	usbReset = regexp.MustCompile(`\busb (\d+-[\d.]+): reset [\w-]+(?: [\w-]+)? USB device number \d+`)
+	usbNIC   = regexp.MustCompile(`\b(?:r815\d|ax\w+|asix|aqc111|cdc_(?:ncm|ether|mbim)|smsc\w+|lan78xx|rndis_host|qmi_wwan|mt7\w+|rtl8\w+|` +
+		`rtw\w*|ath9k_htc) (\d+-[\d.]+):\d+\.\d+`)
+)
+
+// bootTime is the time since the start of the system, wherever it stands in a line.
+var bootTime = regexp.MustCompile(`\[ *(\d{1,9})\.\d+\]`)
+
+// resetOnBus finds cards that were reset while the host ran: at the start drivers do so to set one up.
+func resetOnBus(f *facts.Facts) []Finding {
+	var ports []string
+	lines, n := logLines(f, func(line string) bool {
+		line = line[:min(len(line), 1024)]
+		m := usbReset.FindStringSubmatch(line)
+		if m == nil {
+			return false
+		}
+		if ports == nil {
+			ports = append(namedIn(f, usbNIC), "")
+		}
+		at := bootTime.FindStringSubmatch(line)
+		if at == nil || !slices.Contains(ports, m[1]) {
+			return false
+		}
+		s, err := strconv.ParseFloat(at[1], 64)
+		return err == nil && s > afterStart
+	})
+	if n == 0 {
+		return nil
+	}
+	found := decisive(with(repeated(n, 3), one("usb "+firstGroup(usbReset, lines[0].Text), lines, "the USB network card was reset "+
+		"while the host ran (%s)", counted(n, "time"))))
+	found[0].Because = "The kernel resets a device that does not answer: too little power, a bad contact, or its firmware. Its link is down " +
+		"meanwhile."
+	return do("use another USB port without a hub, and a sufficient power supply; disable USB autosuspend "+
+		"(usbcore.autosuspend=-1 on the kernel command line); update its driver and firmware", found)
 }

@@ -7,10 +7,10 @@ func Rules() []Rule {
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
 		pcieLinkLost(), cardNotStarted(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
-		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
+		netmapOffload(), linkFlaps(), carpFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), accessLine(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), serversRefuse(), proxyQueue(), proxyBusy(),
-		unclosed(), programLimit(), cpuThrottled(), answerSlow(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),
+		unclosed(), programLimit(), cpuThrottled(), answerSlow(), checksums(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),
 		loadLate(), loadRefused(), loadSaturated(),
 		fullSegments(), fragments(),
 		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), outOfMemory(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(),
@@ -31,8 +31,8 @@ func Rules() []Rule {
 		nfsMountOptions(), nfsRetransmits(), nfsSlow(), serverSilent(), clusterHostsSilent(), cephSlow(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
 		tunnelReplay(), rdmaLosses(), alarmedDrops(), countedLosses(),
-		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
+		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
-		refusalsLimited(), settingHarmful(), settingNoEffect(), reported(),
+		refusalsLimited(), settingHarmful(), settingNoEffect(), settingInFile(), reported(),
 	}
 }

@@ -30,6 +30,7 @@ var raised = map[string]struct {
 	"net.ipv4.tcp_wmem":                     {},
 	"vm.min_free_kbytes":                    {},
 	"link:txqueuelen":                       {},
+	"kern.ipc.nmbufs":                       {pools: []string{"zone mbuf"}},
 	"kern.ipc.nmbclusters":                  {pools: []string{"mbuf clusters", "zone mbuf_cluster"}},
 	"kern.ipc.nmbjumbop": {pools: []string{"4k (page size) jumbo clusters", "zone mbuf_jumbo_page",
 		"zone mbuf_jumbo_pagesize"}},

@@ -216,6 +216,7 @@ func linuxSlowCollectors() []collector {
 		{part: "profile", op: host.Command("perf", "top"), parse: (*Facts).readProfile, when: recorded, area: CPUs,
 			shown: "`perf top`, `perf report`", files: `^perf (top|report)( .*)?$`},
 		{part: "arrays", op: host.Read("/proc/mdstat"), parse: (*Facts).readMdstat, when: recorded, area: Storage},
+		{part: "replicated disks", op: host.Read("/proc/drbd"), parse: (*Facts).readDRBD, when: recorded, area: Storage},
 		{part: "governor", op: host.Command("cpupower", "frequency-info"), parse: (*Facts).readGovernor, when: recorded,
 			area: CPUs, files: `^cpupower( -c \S+)? frequency-info( .*)?$|^cpufreq-info( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,

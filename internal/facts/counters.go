@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readProcTable reads /proc/net/snmp and /proc/net/netstat.
@@ -56,6 +57,9 @@ func (f *Facts) readConntrack(t text) error {
 	shown := map[string]Source{}
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
+		if len(words) == 2 && conntrackColumn.MatchString(words[0]) { // of conntrack-tools that print sums, one in a line
+			words = []string{"cpu=all", words[0] + "=" + words[1]}
+		}
 		if len(words) < 2 || !strings.HasPrefix(words[0], "cpu=") {
 			continue
 		}
@@ -80,6 +84,10 @@ func (f *Facts) readConntrack(t text) error {
 	}
 	return nil
 }
+
+// conntrackColumn are the names of what conntrack -S counts (conntrack-tools, src/conntrack.c).
+var conntrackColumn = regexp.MustCompile(`^(?:entries|searched|found|new|invalid|ignore|delete(?:_list)?|insert(?:_failed)?|` +
+	`drop|early_drop|(?:icmp_)?error|expect_\w+|search_restart)$`)
 
 // statColumns reads a file of /proc/net/stat.
 func statColumns(prefix string) func(f *Facts, t text) error {

@@ -172,6 +172,8 @@ type Facts struct {
 	SpeedTests []SpeedTest `json:"speed_tests,omitempty"`
 	// Unanswered are the peers of connections in SYN-SENT.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
+	// TestProcessors are the ends of iperf3's tests with their processor time.
+	TestProcessors []TestProcessor `json:"test_processors,omitempty"`
 	// TestWindows are socket buffers that iperf was given and says.
 	TestWindows []TestWindow `json:"test_windows,omitempty"`
 	Neighbours  []Neighbour  `json:"neighbours,omitempty"`
@@ -199,6 +201,9 @@ type Facts struct {
 	SystemGuessed bool `json:"system_guessed,omitempty"`
 	// Unread is what was posted and not understood: nothing is known of what it would have said.
 	Unread []Unread `json:"unread,omitempty"`
+	// Rest is what a post holds besides outputs, such as lines of configuration: each line at its place in the post, the
+	// others empty.
+	Rest string `json:"-"`
 
 	// Unfit are names of the host that its system cannot have: nothing else here
 	// is named so.

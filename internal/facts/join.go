@@ -250,6 +250,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.SpeedTests = append(f.SpeedTests, later.SpeedTests...)
 	f.Receipts = append(f.Receipts, later.Receipts...)
 	f.TestWindows = append(f.TestWindows, later.TestWindows...)
+	f.TestProcessors = append(f.TestProcessors, later.TestProcessors...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
 	for _, m := range later.Modules {
 		if !slices.Contains(f.Modules, m) {

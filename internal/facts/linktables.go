@@ -86,7 +86,9 @@ var (
 		`transmis)\S*:(\d+) [^: ]*:(\d+) ` +
 		`[^: ]*:(\d+) [^: ]*:(\d+) [^: ]*:(\d+)$`)
 	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
-	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier|collisions)[: ](\d+)`)
+	// namedRow is a row of packets behind the name of its interface.
+	namedRow   = regexp.MustCompile(`^\s*[a-z][\w.@-]{1,20}:?\s+[RT]X packets[: ]\d`)
+	linkNumber = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier|collisions)[: ](\d+)`)
 )
 
 // readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link
@@ -111,6 +113,9 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 			continue
 		}
 		words := strings.Fields(line)
+		if namedRow.MatchString(line) { // a script or a person joined both
+			n, found, words = f.linuxLink(strings.TrimSuffix(words[0], ":"), src), true, words[1:]
+		}
 		if n == nil || len(words) == 0 {
 			continue
 		}

@@ -120,6 +120,9 @@ func (f *Facts) readMiiTool(t text) error {
 		}
 		n = found
 		src := f.Line(t.from, i+1)
+		if n.Speed > units.Rate(v)*units.Mbit { // old ones know of no gigabit, and ethtool said it
+			continue
+		}
 		n.Up, n.StateUnknown = m[6] == "link ok", false
 		n.show("speed_bps", src)
 		n.show("link", src)

@@ -79,8 +79,30 @@ func (f *Facts) readModules(t text) error {
 	return nothingUnless(len(f.Modules) > 0)
 }
 
+// dropTwin drops the interface of outputs that name none where all that it counts is that of a named one: a line that was
+// quoted before the whole output.
+func (f *Facts) dropTwin() {
+	i := slices.IndexFunc(f.NICs, func(n NIC) bool { return n.Name == UnnamedLink })
+	if i < 0 || len(f.NICs[i].Counters) == 0 {
+		return
+	}
+	unnamed := f.NICs[i]
+	twin := func(n NIC) bool {
+		for name, c := range unnamed.Counters {
+			if other, ok := n.Counters[name]; !ok || other.Value != c.Value {
+				return false
+			}
+		}
+		return n.Name != UnnamedLink
+	}
+	if slices.ContainsFunc(f.NICs, twin) {
+		f.NICs = slices.Delete(f.NICs, i, i+1)
+	}
+}
+
 // finish joins what several sources say together.
 func (f *Facts) finish() {
+	f.dropTwin()
 	f.attribute()
 	if f.Cores == 0 && f.wholeTable() {
 		f.Cores = len(f.Processors)

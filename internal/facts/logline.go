@@ -41,10 +41,12 @@ var (
 	loudBox    = regexp.MustCompile(`(?i:\b(?:error|err|warn\w*|fatal|severe|crit\w*)\b)|\b[EWFC]\b`)
 	quietBox   = regexp.MustCompile(`(?i:\b(?:info\w*|debug|trace|notice|verbose)\b)|\b[IDNTV]\b`)
 	kernelPart = regexp.MustCompile(`^\[ *\d{1,9}\.\d{3,9}\] ?`)
+	// ovsPart is the begin of a line of Open vSwitch (lib/vlog.c: %D{...}|%05N|%c%T|%p|%m).
+	ovsPart    = regexp.MustCompile(`^\S{19,30}Z?\|\d{5,}\|(\w+)(?:\([^)]{1,40}\))?\|(?:(EMER|ERR|WARN)|INFO|DBG)\|`)
 	klogPart   = regexp.MustCompile(`^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.-]+:\d+\] ?`)
 	syslogPart = regexp.MustCompile(`^\S+ ([\w./-]+) (?:\d+|-) \S+ (?:-|\[[^\]]*\]) `) // RFC 5424, behind its time
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
-		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|err|warn|warning|wrn)|` +
+		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
 	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
@@ -84,6 +86,10 @@ func (l *logLine) strip() bool {
 	}
 	if m := klogPart.FindStringSubmatchIndex(l.text); m != nil {
 		l.stamped, l.level = true, levelOf(l.text[m[2]] != 'I')
+		return cut(m[1])
+	}
+	if m := ovsPart.FindStringSubmatchIndex(l.text); m != nil {
+		l.program, l.stamped, l.level = "Open vSwitch "+l.text[m[2]:m[3]], true, levelOf(m[4] >= 0)
 		return cut(m[1])
 	}
 	if m := kernelPart.FindStringIndex(l.text); m != nil {
@@ -187,7 +193,7 @@ func (l *logLine) fromJSON() bool {
 }
 
 // pairIn is the value of a key in logfmt: msg="..." or level=warn.
-var pairIn = regexp.MustCompile(`(?:^| )([\w.]+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))`)
+var pairIn = regexp.MustCompile(`(?:^| )([\w.]+)=(?:"((?:[^"\\]|\\.)*)(?:"|$)|(\S+))`)
 
 // fromPairs reads a line of logfmt.
 func (l *logLine) fromPairs() bool {

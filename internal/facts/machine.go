@@ -180,6 +180,8 @@ func (f *Facts) readLscpu(t text) error {
 		case strings.HasPrefix(name, "NUMA node") && strings.HasSuffix(name, " CPU(s)"): // "NUMA node0 CPU(s): 0-7"
 			node := strings.TrimSuffix(strings.TrimPrefix(name, "NUMA "), " CPU(s)")
 			key := "/sys/devices/system/node/" + node + "/cpulist"
+			found = true
+			f.readHere(t.from, "system files")
 			if _, have := f.Settings[key]; !have {
 				f.Settings[key] = Setting{Value: value, State: Read, Source: f.Line(t.from, line)}
 			}

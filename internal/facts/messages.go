@@ -13,6 +13,7 @@ const messageLimit = 500
 var messageMarks = []string{
 	"possible syn flooding", "neighbor table overflow", "neighbour table overflow", "table full", "limit reached",
 	"listen queue overflow", "interrupt storm", "is using my ip", "duplicate ip", "duplicate address", "detected!",
+	"dad complete for", "dad detected duplicate",
 	"moved from", "netdev watchdog", "transmit timed out", "watchdog timeout", "tx hang", "tx unit hang", "link is down",
 	"link is up",
 	"out of socket memory", "out of memory", "too many orphaned", "oom", "limiting icmp", "limiting open port",

@@ -27,6 +27,8 @@ var sentences = map[string]string{
 	"packets collapsed in receive queue due to low socket buffers":             "TcpExt.TCPRcvCollapsed",
 	"TCP sockets finished time wait in fast timer":                             "TcpExt.TW",
 	"TCP sockets finished time wait in slow timer":                             "TcpExt.TWKilled",
+	"packets header predicted":                                                 "TcpExt.TCPHPHits",
+	"packet headers predicted":                                                 "TcpExt.TCPHPHits",
 	"delayed acks sent":                                                        "TcpExt.DelayedACKs",
 	"times recovered from packet loss due to fast retransmit":                  "TcpExt.TCPRenoRecovery",
 	"times recovered from packet loss due to SACK data":                        "TcpExt.TCPSackRecovery",

@@ -57,10 +57,12 @@ var pastedSeeds = map[string]string{
 	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
 		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
 	"cpupower frequency-info": "  The governor \"powersave\" may decide which speed to use\n",
-	"/proc/mdstat":            "md0 : active raid1 sdb1[1] sda1[0]\n  [>..]  resync =  8.1% (478123312/5860390400) finish=812.1min speed=112331K/sec\n",
-	"scp":                     "x.iso  12% 80MB  23.9MB/s   38:11 ETA\n1,234,567  12%   24.80MB/s    0:38:11\nsent 1.2K bytes  received 35 bytes  1,234.50 bytes/sec\n",
-	"testparm":                "\tsocket options = SO_RCVBUF=16384\nsndbuf 393216\n\tlisten 80 rcvbuf=64k;\ntcp_recv_bufsize 64 KB\n",
-	OtherCounters:             "RX packets:900 errors:2\nrx_dropped: 700\n\nipackets imissed\n1000 500\n\n900 packets captured\n200 packets dropped by kernel\n",
+	"/proc/drbd": " 1: cs:SyncTarget ro:Secondary/Primary ds:Inconsistent/UpToDate C r-----\n    ns:0 nr:81223\n\t[=>..] sync'ed:  " +
+		"9.1% (612344/673212)M\n\tfinish: 4:11:07 speed: 41,612 (40,998) want: 41,000 K/sec\n",
+	"/proc/mdstat": "md0 : active raid1 sdb1[1] sda1[0]\n  [>..]  resync =  8.1% (478123312/5860390400) finish=812.1min speed=112331K/sec\n",
+	"scp":          "x.iso  12% 80MB  23.9MB/s   38:11 ETA\n1,234,567  12%   24.80MB/s    0:38:11\nsent 1.2K bytes  received 35 bytes  1,234.50 bytes/sec\n",
+	"testparm":     "\tsocket options = SO_RCVBUF=16384\nsndbuf 393216\n\tlisten 80 rcvbuf=64k;\ntcp_recv_bufsize 64 KB\n",
+	OtherCounters:  "RX packets:900 errors:2\nrx_dropped: 700\n\nipackets imissed\n1000 500\n\n900 packets captured\n200 packets dropped by kernel\n",
 	"curl": "time_namelookup: 5.1\n time_connect: 5.2\ntime_total: 5.3\n;; Query time: 5012 msec\n" +
 		"haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/0/555/445/+1000 200 +281 - - ---- 1/1/1/1/0 0/0 \"GET /\"\n" +
 		"haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f b/s 0/3005/5007 212 -- 0/0/0/0/3 0/0\n",

@@ -173,9 +173,10 @@ func (f *Facts) readSoftirqs(t text) error {
 // 24/smp_affinity_list:0-3.
 func (f *Facts) readAffinity(t text) error {
 	lists := map[string]string{}
-	for _, line := range t.lines() {
+	for i, line := range t.lines() {
 		if irq, list, ok := strings.Cut(line, "/smp_affinity_list:"); ok {
 			lists[irq] = strings.TrimSpace(list)
+			f.use(t.from, i+1)
 		}
 	}
 	if len(lists) == 0 {

@@ -51,6 +51,12 @@ const reportLimit = 2048
 // report a failure.
 const Reports = "program-log"
 
+// driverErrno ends a line in which a driver says that a command to its device failed: EIO, EAGAIN, EBUSY, ENODEV, EPIPE, EPROTO,
+// EILSEQ, ESHUTDOWN and ETIMEDOUT (with MIPS' own number). Of other lines than the kernel's it says nothing.
+const driverErrno = `\bfailed\b.{0,90}[ :(]-(?:5|11|16|19|32|71|84|108|110|145)\)?$`
+
+var driverFails = regexp.MustCompile(driverErrno)
+
 // What things are called that run out, that are lost, and that fail.
 const (
 	gap        = `(?:[^.;]|\.\S)` // within a sentence
@@ -72,7 +78,7 @@ type failureForm struct {
 
 // failures are the words of each failure, in lower case.
 var failures = []failureForm{
-	{DeviceFails, regexp.MustCompile(`\b` + devices + `\b` + gap + `{0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
+	{DeviceFails, regexp.MustCompile(driverErrno + `|\b` + devices + `\b` + gap + `{0,30}\b(?:hang|hung|stuck|stalled|crashed|crash|died|wedged|` +
 		`fatal error|not responding|timed out|timeout|reset failed|failed to reset|recovery|failed to (?:start|stop|wake|send|respond|load))\b|` +
 		`\breset(?:ting)? (?:the )?` + devices + `\b|\b` + devices + `[ _](?:is )?reset\b|\bunrecoverable\b` + gap + `{0,20}\berror\b|` +
 		`\bfailed to (?:wake ?up|power (?:on|up)|reset the|flush tx|stop tx|send (?:mcu|wmi|fw)|set (?:key|rate|channel))\b|` +
@@ -108,12 +114,13 @@ var failures = []failureForm{
 		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b|\bctrl-event-disconnected\b`)},
 	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bback-?pressure\b`)},
+	{Silent, regexp.MustCompile(`\bcould not resolve peer\b`)}, // of an overlay network
 	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
 		`\btemporary failure in name\b|\bunknown host\b|\bhost not found\b`)},
 	{Refused, regexp.MustCompile(`\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
-		`\breset by peer\b|\bbroken pipe\b|\becon(?:nrefused|nreset|naborted)\b|\bactively refused\b|\bunexpected eof\b|\bprematurely closed\b|` +
+		`\breset by peer\b|\bbroken pipe\b|\bupstream connect error\b|\bsocket: connection closed\b|\becon(?:nrefused|nreset|naborted)\b|\bactively refused\b|\bunexpected eof\b|\bprematurely closed\b|` +
 		`\b(?:end of file|eof|closed|ended) before\b|\bincomplete (?:read|body|message|response)\b|\bclosed by (?:the )?(?:remote|peer|foreign)\b|\bunexpected(?:ly)? clos|\bforcibly closed\b`)},
 	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|time-?out (?:error|occurred)|deadline exceeded|etimedout|ehostunreach|enetunreach|unreachable|` +
 		`no route to host|host is down)\b|\btimeout(?:exception|error)\b|` +
@@ -125,13 +132,13 @@ var failures = []failureForm{
 		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
 		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
 		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:failed|failure|error)\b|` +
-		`\bhold ?timer expired\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
-	{Broken, regexp.MustCompile(`\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
+		`\bhold ?timer expired\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
+	{Broken, regexp.MustCompile(`%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
 		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
-	{Slow, regexp.MustCompile(`\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
+	{Slow, regexp.MustCompile(`\bpleg is not healthy\b|\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
 		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
-		`link|connection|receiver|network|disk|upstream|server)|\bfailed to send out heartbeat on time\b|\b(?:high|increased|excessive) (?:latency|lag|jitter|rtt)\b|` +
+		`link|connection|receiver|network|disk|upstream|server)|\bunreasonably long\b|\bfailed to send out heartbeat on time\b|\b(?:high|increased|excessive) (?:latency|lag|jitter|rtt)\b|` +
 		`\b(?:latency|lag|delay)\b` + gap + `{0,20}\b(?:too high|exceed\w*|above)\b|\bcan't keep up\b|\bcannot keep up\b|\bnot keep(?:ing)? up\b`)},
 }
 
@@ -147,7 +154,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"elapsed,took,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -156,11 +163,11 @@ var (
 		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with)\b`)
+		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
-		`struct)\b.*[;{(=]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
+		`struct)\b.*[;{(=]|\d\s+(?:→|->)\s+[0-9a-f.:]+\s+[A-Z]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
 		`systemd-(?:networkd|logind|journald|udevd|coredump|tmpfiles|timesyncd)|apt\S*|dpkg|dnf|yum|packagekit\S*|snapd|polkit\S*|xorg|xdg\S*|` +
@@ -174,7 +181,7 @@ var (
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
 	happened = regexp.MustCompile(`\b(?:timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
-		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|\w+exception)\b`)
+		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
 	counted0 = regexp.MustCompile(`^[\w() -]{0,12}["']?\s*[:=]\s*["']?0(?:[^\w.]|$)`)
@@ -225,7 +232,8 @@ var StreamGap = regexp.MustCompile(`discontinuity received 0x\w+ instead of 0x|C
 
 // ToolFailed is the begin of a line in which a tool or an exception says why it failed.
 var ToolFailed = regexp.MustCompile(`^\s*(?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error|Timeout): |` +
-	`^\s*(?:curl|wget|rsync|ssh|scp|sftp|nc|psql|mysql|mount(?:\.nfs)?|npm ERR!|docker|kubectl): `)
+	`^\s*(?:curl|wget|rsync|ssh|scp|sftp|nc|psql|mysql|mount(?:\.nfs)?|npm ERR!|docker|kubectl): |` +
+	`^upstream connect error or disconnect/reset before headers`)
 
 // tellsFailure reports whether a line has words that tell a failure, wherever they stand: it is found fast.
 func tellsFailure(line string) bool {
@@ -247,6 +255,9 @@ func failureIn(text string, l logLine) Failure {
 	}
 	for _, f := range failures {
 		if at := f.form.FindStringIndex(text); at != nil {
+			if f.failure == DeviceFails && !l.kernel && driverFails.MatchString(text) {
+				continue
+			}
 			rest := text[at[1]:]
 			if supposed.MatchString(text[:at[0]]) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
 				return NoFailure

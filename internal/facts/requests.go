@@ -38,7 +38,7 @@ const requestLimit = 512
 var (
 	curlTime = regexp.MustCompile(`(?i)^\W*(?:time[_ ])?(name_?lookup|dns(?:[_ ]?(?:lookup|resolution|time))?|` +
 		`lookup|connect|` +
-		`(?:tcp )?connection|app_?connect|pre_?transfer|start_?transfer|ttfb|` +
+		`(?:tcp )?connection|app_?con(?:nect)?|pre_?(?:transfer|xfer)|start_?(?:transfer|xfer)|ttfb|` +
 		`total)(?:[_ ]time)?\s*[:=]\s*(\d{1,6}(?:[.,]\d+)?) ?` +
 		`(ms|s|sec|seconds)?\W*$`)
 	curlTimes = regexp.MustCompile(`time_(namelookup|connect|appconnect|pretransfer|starttransfer|total)"?\s*[:=]\s*` +
@@ -66,8 +66,9 @@ var (
 	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
 
-// recursionTime is what unbound logs of its queries on average (services/mesh.c), and what resolvectl query says of one.
-var recursionTime = regexp.MustCompile(`(?:average recursion processing time|Information acquired via protocol \S+ in) (\d{1,6}(?:\.\d+)?) ?s`)
+// recursionTime is what unbound logs of its queries on average (services/mesh.c), what unbound-control stats shows of them, and what resolvectl query says of one.
+var recursionTime = regexp.MustCompile(`(?:average recursion processing time|Information acquired via protocol \S+ in) (\d{1,6}(?:\.\d+)?) ?s|` +
+	`^\s*(?:total|thread\d+)\.recursion\.time\.avg=(\d{1,6}(?:\.\d+)?)$`)
 
 // readRequests reads the times of requests.
 func (f *Facts) readRequests(t text) error {
@@ -133,7 +134,7 @@ func (f *Facts) readRequests(t text) error {
 // lookupLine is the time of a query for a name, in seconds, as dig, unbound and resolvectl tell it.
 func lookupLine(line string) (float64, bool) {
 	if m := recursionTime.FindStringSubmatch(line); m != nil {
-		v, _ := strconv.ParseFloat(m[1], 64) // its form is a number's
+		v, _ := strconv.ParseFloat(m[1]+m[2], 64) // its form is a number's
 		return min(v, 1e6), true
 	}
 	m := digTime.FindStringSubmatch(strings.TrimSpace(line))

@@ -49,7 +49,7 @@ func (f *Facts) toolCores(t text) {
 }
 
 // clockWord is what stands before a row of sysstat's tools.
-var clockWord = regexp.MustCompile(`^(\d{1,2}[:.]\d\d[:.]\d\d|AM|PM|\d{4}-\d\d-\d\d|[A-Z]\p{L}+[.:]+)$`)
+var clockWord = regexp.MustCompile(`^(Time|\d{1,2}[:.]\d\d[:.]\d\d|AM|PM|\d{4}-\d\d-\d\d|[A-Z]\p{L}+[.:]+)$`)
 
 // row is a line of sysstat's tools without the clock, and the clock.
 func toolRow(line string) (words []string, clock string) {

@@ -21,20 +21,21 @@ const (
 	LostCephDaemon    = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
 	SlowHeartbeat     = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
 	NoHeartbeat       = `heartbeat_check: no reply from (\S+)`
+	FewHeartbeats     = `(osd\.\d+) \d+ is_healthy false -- only \d+/\d+ up peers`
 	SilentDRBD        = `(?:block |drbd )(\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`
 	LostNVMeTarget    = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
 	SilentGlusterFS   = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
-		`forming new configuration|Retransmit List: )`
+		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )
 
 // SilentForm is any of them.
 var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentInitiator, AbortedCommands, SilentSMB,
-	LostCephDaemon, SlowHeartbeat, NoHeartbeat, SilentDRBD, LostNVMeTarget, SilentGlusterFS}, "|"))
+	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS}, "|"))
 
 // SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
 var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "[KNET", "[TOTEM"}
+	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "[KNET", "[TOTEM"}
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

@@ -112,7 +112,7 @@ func (f *Facts) readSocketTable(t text) error {
 		return errNothing
 	}
 	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "SYN_RECV": "tcp_states.syn_recv",
-		"CLOSE_WAIT": "tcp_states.close_wait"} {
+		"CLOSE_WAIT": "tcp_states.close_wait", "CLOSED": "tcp_states.closed"} {
 		if _, have := f.Counters[name]; !have && waiting[state] > 0 {
 			f.Counters[name] = Counter{Value: waiting[state], Source: shown[state]}
 		}

@@ -30,7 +30,9 @@ var (
 	speedRate   = regexp.MustCompile(`^(Download|Upload): +([0-9.]+) ([KMG])(?:bit/s|bps)\b`)
 	speedIdle   = regexp.MustCompile(`^(?:(?:Idle )?Latency|Ping): +([0-9.]+) ms|^Hosted by .*: ([0-9.]+) ms$`)
 	speedLoaded = regexp.MustCompile(`^([0-9.]+) ms +\(jitter: .*\bhigh: ([0-9.]+) ?ms\)`)
-	speedLoss   = regexp.MustCompile(`^Packet Loss: +([0-9.]+)%`)
+	// speedSoFar is what Ookla's program shows while it runs.
+	speedSoFar = regexp.MustCompile(`(Download|Upload): +([0-9.]+) ([KMG])bps +\[[^\]]{0,40}\] +\d{1,3}% +- latency: ([0-9.]+) ms`)
+	speedLoss  = regexp.MustCompile(`^Packet Loss: +([0-9.]+)%`)
 )
 
 // readSpeedTests reads speedtest, speedtest-cli and other tests under load.
@@ -57,6 +59,10 @@ func (f *Facts) readSpeedTests(t text) error {
 				s.Idle = milliseconds(m[1] + m[2])
 				f.use(t.from, i+1)
 			}
+		} else if all := speedSoFar.FindAllStringSubmatch(line, -1); all != nil && at() != nil {
+			for _, m := range all {
+				s.soFar(m, func() Source { return f.Line(t.from, i+1) })
+			}
 		} else if m := speedRate.FindStringSubmatch(line); m != nil && at() != nil {
 			if m[1] == "Download" {
 				s.Down, s.Source = tcRate(m[2]+m[3]+"bit"), f.Line(t.from, i+1)
@@ -82,4 +88,16 @@ func (f *Facts) readSpeedTests(t text) error {
 		}
 	}
 	return nothingUnless(len(f.SpeedTests) > 0)
+}
+
+// soFar keeps the rate and the round trip that a line of progress shows.
+func (s *SpeedTest) soFar(m []string, at func() Source) {
+	if m[1] == "Download" {
+		s.Down, s.Source = tcRate(m[2]+m[3]+"bit"), at()
+	} else {
+		s.Up = tcRate(m[2] + m[3] + "bit")
+	}
+	if trip := milliseconds(m[4]); trip > s.Loaded {
+		s.Loaded, s.LoadedLine = trip, at()
+	}
 }

@@ -64,7 +64,7 @@ func (f *Facts) readTrace(t text) error {
 		}
 		hop, ok := hopOf(line, row+1)
 		if !ok {
-			if last := len(f.Traces) - 1; last >= 0 && row > 0 && brokenHop.MatchString(line) {
+			if last := len(f.Traces) - 1; last >= 0 && row > 0 && brokenHop.MatchString(line) && !strings.HasSuffix(line, "(waiting for reply)") {
 				f.Traces[last].Cut = true
 			}
 			continue

@@ -33,6 +33,10 @@ func (f *Facts) readTransfers(t text) error {
 			found = true
 			continue
 		}
+		if f.testProcessors(line, t.from, i+1) {
+			found = true
+			continue
+		}
 		if m := iperfEnds.FindStringSubmatch(line); m != nil {
 			ends[m[1]] = [2]string{m[2] + ":" + m[3], m[4] + ":" + m[5]}
 			continue
@@ -85,6 +89,25 @@ func (f *Facts) otherTest(line, from string, at int) bool {
 	}
 	f.TransferEnds = append(f.TransferEnds, end)
 	return true
+}
+
+// iperfProcessors is one end of what iperf3 -V says of processors (src/iperf_locale.c, report_cpu): "local/sender 99.7%
+// (6.8%u/92.9%s)", of which one core is 100%.
+var iperfProcessors = regexp.MustCompile(`\b(local|remote)/(sender|receiver) (\d{1,5}(?:\.\d+)?)% \(`)
+
+// testProcessors keeps what a line says of the processor time of a test's ends.
+func (f *Facts) testProcessors(line, from string, at int) bool {
+	if !strings.HasPrefix(line, "CPU Utilization: ") {
+		return false
+	}
+	ends := iperfProcessors.FindAllStringSubmatch(line, 2)
+	for _, m := range ends {
+		if len(f.TestProcessors) < rowLimit {
+			f.TestProcessors = append(f.TestProcessors,
+				TestProcessor{End: m[1], Role: m[2], Share: amount(m[3]) / 100, Source: f.Line(from, at)})
+		}
+	}
+	return len(ends) > 0
 }
 
 // countIn adds an interval to that of its stream.

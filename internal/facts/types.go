@@ -263,6 +263,15 @@ type TransferEnd struct {
 	Source    Source  `json:"source"`
 }
 
+// TestProcessor is what iperf3 -V says of the processor time of one end, as a share of one core.
+type TestProcessor struct {
+	// End is local or remote, Role sender or receiver.
+	End    string  `json:"end"`
+	Role   string  `json:"role"`
+	Share  float64 `json:"share"`
+	Source Source  `json:"source"`
+}
+
 // Neighbour is an entry of the ARP or NDP table.
 type Neighbour struct {
 	Address, MAC, Interface, State string

@@ -61,15 +61,17 @@ func (f *Facts) readWireGuard(t text) error {
 }
 
 // LostPeerForm is what programs log of a tunnel whose other end does not answer: strongSwan (libcharon sa/ikev2/
-// task_manager_v2.c and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c), pppd
+// task_manager_v2.c, its third repetition after 24 s, and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c), pppd
 // (lcp.c, plugins/pppoe/discovery.c), mpd,
-// cloudflared and WireGuard (device/timers.go of wireguard-go).
+// cloudflared and WireGuard (device/timers.go of wireguard-go, drivers/net/wireguard/receive.c of Linux).
 var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA failed, peer not responding|` +
-	`second timeout exceeded after \d+ retransmits)|` +
+	`second timeout exceeded after \d+ retransmits|retransmit [3-9] of request with message ID|` +
+	`STATE_\w+: retransmission; will wait (?:[4-9]|\d\d+) seconds for response)|` +
 	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
 	`(failed to dial to edge with quic: timeout)|(Timeout waiting for PADO packets)|(LCP terminated by peer)|` +
-	`((?i:handshake )(?:for peer \d+ \([^)]{1,64}\) )?did not complete after \d+ seconds, retrying)|` +
-	`(LCP: timeout sending Config-Requests|Maximum retries exceeded for tunnel \d+)`)
+	`((?i:handshake )(?:for peer \d+ \(\(?[^)]{1,64}\)?\) )?did not complete after \d+ seconds, retrying)|` +
+	`(LCP: timeout sending Config-Requests|Maximum retries exceeded for tunnel \d+)|` +
+	`(Invalid handshake (?:initiation|response) from|Invalid MAC of handshake, dropping)|(Packet has unallowed src IP)`)
 
 // LostPeer is the protocol of the tunnel that a line of LostPeerForm is of, empty for other lines.
 func LostPeer(line string) string {
@@ -91,6 +93,10 @@ func LostPeer(line string) string {
 		return "WireGuard"
 	case m[8] != "":
 		return "PPP setup"
+	case m[9] != "":
+		return "WireGuard keys"
+	case m[10] != "":
+		return "WireGuard routes"
 	}
 	return "PPP"
 }

@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 		{"ethtool:tso", "linux ethtool:features/tso"},
 		{"dev.igb.0.fc", "freebsd dev.igb.*.fc"},
 		{"net.inet.tcp.sendspace", "freebsd net.inet.tcp.sendspace, openbsd net.inet.tcp.sendspace"},
-		{"net.ipv4.tcp_rmen", ""}, {"rmem", ""}, {"x", ""}, {"[", ""}, {".", ""}, {"/", ""}, {":", ""}, {"=", ""}, {" ", ""}, {"", ""},
+		{"net.ipv4.tcp_rmen", ""}, {"cp_rmem", ""}, {"x", ""}, {"[", ""}, {".", ""}, {"/", ""}, {":", ""}, {"=", ""}, {" ", ""}, {"", ""},
 		{strings.Repeat("a.", 5000), ""},
 	} {
 		if got := recordNames(Find(c, "", tt.name)); got != tt.want {

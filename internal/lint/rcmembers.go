@@ -54,7 +54,7 @@ func (k *checker) judgePorts() {
 	}
 	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
-		if a.file.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+		if a.kind != conffile.RC || a.file.kind == conffile.Other || a.entry.Has(conffile.Expands|conffile.Conditional) {
 			continue
 		}
 		for i := 0; i+1 < len(words); i++ {
@@ -261,7 +261,7 @@ func (k *checker) judgeCloned() {
 	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
 		driver := strings.TrimRight(a.entry.Iface, "0123456789")
-		if a.file.kind != conffile.RC || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+		if a.kind != conffile.RC || a.file.kind == conffile.Other || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
 			!slices.Contains(words, clonedBy[driver]) || driver == "vlan" && k.anyVariable("vlans_") ||
 			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
 			continue
@@ -270,5 +270,84 @@ func (k *checker) judgeCloned() {
 			sources: []string{"rc.conf(5), cloned_interfaces", "libexec/rc/network.subr, clone_up"},
 			message: fmt.Sprintf("nothing makes %s: cloned_interfaces does not list it", a.entry.Iface),
 			because: "The scripts configure interfaces that there are; cloned_interfaces=\"" + a.entry.Iface + "\" makes this one at boot."})
+	}
+}
+
+// otherwiseMade are drivers of which cloned_interfaces alone makes no interface, with what does.
+var otherwiseMade = map[string]struct{ instead, because, source string }{
+	"carp": {`since 10.0 carp is a part of an address: ifconfig_IF_aliasN="inet ADDRESS/32 vhid NUMBER pass PASSWORD"`,
+		"There is no interface of that kind any more, so that neither it nor its address is set up.", "carp(4)"},
+	"wlan": {`a wlan belongs to a device: wlans_DEVICE="%s", and create_args_%[1]s="wlanmode hostap" for an access point`,
+		"ifconfig makes no wlan without the device that it belongs to.", "rc.conf(5), wlans_<parent-interface>"},
+}
+
+// judgeClones reports interfaces that cloned_interfaces lists and does not make.
+func (k *checker) judgeClones() {
+	a := k.assigned("cloned_interfaces")
+	if a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands) {
+		return
+	}
+	for _, iface := range strings.Fields(a.entry.Value) {
+		driver := strings.TrimRight(iface, "0123456789")
+		made, otherwise := otherwiseMade[driver]
+		if args := k.assigned("create_args_" + iface); !otherwise || args != nil && strings.Contains(args.entry.Value, "wlandev") {
+			continue
+		}
+		if strings.Contains(made.instead, "%") {
+			made.instead = fmt.Sprintf(made.instead, iface)
+		}
+		k.reportIn(a.file, a.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{made.source},
+			message: fmt.Sprintf("cloned_interfaces cannot make %s: %s", iface, made.instead), because: made.because})
+	}
+}
+
+// linuxName is a name that systemd gives to cards, which no driver of FreeBSD has.
+var linuxName = regexp.MustCompile(`^(?:en|wl)(?:o[0-9]+|s[0-9]+|p[0-9]+s[0-9]+)(?:f[0-9]+)?$`)
+
+// judgeLinuxNames reports interfaces by names of Linux that no line gives to one.
+func (k *checker) judgeLinuxNames() {
+	given := map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		if a := k.set[key]; strings.HasSuffix(a.entry.Name, "_name") {
+			given[a.entry.Value] = true
+		}
+	}
+	for a := range k.ifconfigLines() {
+		if !linuxName.MatchString(a.entry.Iface) || given[a.entry.Iface] {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "wrong-system", severity: Warning, sources: []string{"ifconfig(8)", "rc.conf(5), ifconfig_<interface>_name"},
+			message: fmt.Sprintf("%s is a name of Linux; FreeBSD names a card by its driver, such as em0, igb0 or ix0", a.entry.Iface),
+			because: "No interface has the name, so that nothing of the line is done; ifconfig -l lists the names."})
+		return // one tells of all
+	}
+}
+
+// judgeNumberless reports an interface without a number whose name is a slip from one of another line: emo for em0.
+func (k *checker) judgeNumberless() {
+	given, numbered := map[string]bool{}, map[string]bool{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		if strings.HasSuffix(a.entry.Name, "_name") {
+			given[a.entry.Value] = true
+		}
+		if iface := a.entry.Iface; a.kind == conffile.RC && iface != strings.TrimRight(iface, "0123456789") {
+			numbered[iface] = true
+		}
+	}
+	for a := range k.ifconfigLines() {
+		iface := a.entry.Iface
+		if given[iface] || iface == "" || iface == "*" || strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") != "" {
+			continue
+		}
+		for _, meant := range slices.Sorted(maps.Keys(numbered)) {
+			if len(meant) != len(iface) || strings.ReplaceAll(strings.ReplaceAll(meant, "0", "o"), "1", "l") != iface {
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5), ifconfig_<interface>"},
+				message: fmt.Sprintf("%s is about %s, with a letter for the number; did you mean %s?", a.entry.Name, iface, meant),
+				because: "No interface has the name, so that nothing of the line is done."})
+			break
+		}
 	}
 }

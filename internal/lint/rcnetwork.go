@@ -192,7 +192,7 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			message: fmt.Sprintf("the macro %s is not defined above this line", e.Key),
 			because: "pfctl refuses the whole file for it."}
 		if e.Value != "" {
-			f.severity = Error
+			f.severity, f.because = Error, "" // of which report says it
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f

@@ -69,7 +69,7 @@ func (k *checker) networks() (networks []netip.Prefix, lines int, clear bool) {
 		if !clear {
 			return nil, 0, false
 		}
-		if lines++; network.IsValid() && network.Bits() < 31 {
+		if lines++; network.IsValid() && network.Bits() < 32 {
 			networks = append(networks, network)
 		}
 	}

@@ -51,6 +51,7 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, rc, "ifconfig_em0_alias=\"192.0.2.4\"\nifconfig_em0_aliases=\"inet 192.0.2.5/32\"\nifconfig_em0_alias0=\"inet 192.0.2.6/32\"\n", ""},
 		{catalog.FreeBSD, sysctl, "dev.em.fc=0\n", "unknown-key warning dev.em.0.fc"},
 		{catalog.FreeBSD, sysctl, "dev.netmap.nosuch=1\ndev.em.0.fc=0\n", ""},
+		{catalog.FreeBSD, sysctl, "kern.cam.ada.0.write_cache=0\nkern.tty_info_kstacks=1\nvm.pageout_oom_seq=120\n", ""},
 		{catalog.FreeBSD, sysctl, "kern.ipc.maxsockbuf=16777216\nnet.inet.tcp.sendbuf_max=16777216\n", "conflict info lets a buffer have, 14913081"},
 		{catalog.FreeBSD, sysctl, "kern.ipc.maxsockbuf=18874368\nnet.inet.tcp.sendbuf_max=16777216\n", ""},
 		{catalog.FreeBSD, sysctl, "net.inet.tcp.functions_default=bbr\n", "needs info tcp_bbr"},

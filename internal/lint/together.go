@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // judgeTogether judges lines that act together with lines of other names.
@@ -31,6 +32,10 @@ func (k *checker) judgeTogether() {
 		k.judgePrefixes()
 		k.judgePorts()
 		k.judgeCloned()
+		k.judgeClones()
+		k.judgeLinuxNames()
+		k.judgeNumberless()
+		k.judgeSegmentSize()
 		k.judgeTagNumbers()
 		k.judgeServices()
 		k.judgeNetworkAddress()
@@ -320,7 +325,8 @@ func (k *checker) judgeSameAddress() {
 		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") ||
 			a.entry.Has(conffile.Expands|conffile.Conditional) ||
 			a.entry.Iface == "" || slices.ContainsFunc(words,
-			func(w string) bool { return w == "fib" || w == "vhid" || w == "vnet" || w == "tunnel" }) {
+			func(w string) bool { return w == "fib" || w == "vhid" || w == "vnet" || w == "tunnel" }) ||
+			jailEnd.MatchString(a.entry.Iface) && a.file.kind == conffile.Other {
 			continue
 		}
 		i := slices.Index(words, "inet")
@@ -345,6 +351,9 @@ func (k *checker) judgeSameAddress() {
 				"answered through the first."})
 	}
 }
+
+// jailEnd is the end of an epair that is in a jail, whose rc.conf a guide shows beside the host's.
+var jailEnd = regexp.MustCompile(`^epair[0-9]+b$`)
 
 // judgeSolicited reports rtsold where no interface takes the advertisements it asks for.
 func (k *checker) judgeSolicited() {

@@ -25,14 +25,17 @@ var listed = []struct {
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
 	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
-	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8},
+	{catalog.FreeBSD, "hw.igb.", 9}, {catalog.FreeBSD, "net.pf.", 8}, {catalog.FreeBSD, "net.inet.igmp.", 7},
+	{catalog.FreeBSD, "net.inet6.ip6.", 40}, {catalog.FreeBSD, "net.inet6.icmp6.", 14},
+	{catalog.FreeBSD, "net.inet6.mld.", 4}, {catalog.FreeBSD, "net.bpf.", 5},
 	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1},
 	{catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
 }
 
 // modular are subtrees of FreeBSD and Linux that modules bring along, or that are not described in full.
-var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
+var modular = []string{"net.inet.ip.fw.", "net.inet6.ip6.fw.", "net.inet6.ip6.mfctable", "net.inet6.ip6.mif6table",
+	"net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
 	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
 	"net.pf.share_", // OPNsense's own
@@ -72,7 +75,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
 		conffile.YAML, conffile.Service:
 	case conffile.Other:
-		if !strings.HasPrefix(e.Name, "net.") {
+		if k.system == catalog.Linux && !strings.HasPrefix(e.Name, "net.") {
 			return nil // other languages have such names too
 		}
 	case conffile.Cmdline:
@@ -82,7 +85,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	default:
 		return nil
 	}
-	if k.running(e) {
+	if k.running(e) || k.catalog.HasSeen(k.system, e.Name) {
 		return nil
 	}
 	if f := k.wrongSystem(e); f != nil {
@@ -300,7 +303,7 @@ func (k *checker) covers(name string) string {
 	switch below := func(m string) bool { return strings.HasPrefix(name, m) }; {
 	case k.system == catalog.OpenBSD && !slices.Contains(openbsdGroups, group):
 		return "OpenBSD has no group of settings called " + group + "."
-	case k.system != catalog.OpenBSD && slices.ContainsFunc(modular, below):
+	case k.system != catalog.OpenBSD && slices.ContainsFunc(modular, below) && !k.noAlgorithmHas(name):
 		return ""
 	case k.system == catalog.Linux:
 		return k.coversLinux(name)
@@ -320,6 +323,15 @@ func (k *checker) covers(name string) string {
 		}
 	}
 	return ""
+}
+
+// noAlgorithmHas reports a name below net.inet.tcp.cc that is of none of the congestion controls, all of which the
+// catalog has.
+func (k *checker) noAlgorithmHas(name string) bool {
+	const all = "net.inet.tcp.cc."
+	group, _, below := strings.Cut(strings.TrimPrefix(name, all), ".")
+	return k.system == catalog.FreeBSD && strings.HasPrefix(name, all) && below && !k.hasGroup(all+group) &&
+		k.hasGroup("net.inet.tcp.cc.htcp")
 }
 
 // coversLinux looks for the largest subtree of the name that running kernels bear
@@ -358,7 +370,7 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if k.sought++; k.sought > most {
 		return "", false
 	}
-	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4),
+	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4, k.catalog.Seen(k.system)...),
 		func(other string) bool { return !k.meant(name, other) })
 	if len(found) == 0 {
 		return "", false
@@ -384,6 +396,10 @@ func bare(name string) string { return strings.TrimSuffix(strings.ReplaceAll(nam
 // the release has and that can be set, and none of another driver.
 func (k *checker) meant(name, other string) bool {
 	r := k.lookup(other)
+	if r == nil && k.catalog.HasSeen(k.system, other) {
+		// Other releases and machines have names that are much alike.
+		return strings.Count(name, ".") == strings.Count(other, ".") && spelling.Edits(name, other) == 1
+	}
 	if r == nil || strings.Contains(other, "*") || r.StateIn(k.versions[0]) == catalog.Gone || r.Kind == catalog.ReadOnly {
 		return false
 	}

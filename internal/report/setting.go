@@ -20,17 +20,25 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.wrap("", "", r.Does)
 	p.blank()
 	settingLife(&p, r, version)
-	p.field("value", form(r))
-	if here := standing(r, version); here.Kind != catalog.Unknown || r.Removed == "" {
+	here, gone := standing(r, version), isGone(r, version)
+	vague := here.Kind == catalog.Unknown && r.Removed != "" // nobody asked how it was set
+	if !vague {
+		p.field("value", form(r))
+	}
+	if !gone && !vague {
 		p.field("active", activeWords(here)+scopeWords(r))
 	}
-	settingDefaults(&p, r, version)
+	if !vague {
+		settingDefaults(&p, r, version)
+	}
 	p.field("belongs", strings.Join(r.Belongs, ", "))
 	p.field("drivers", strings.Join(r.Drivers, ", "))
 	p.field("needs", strings.Join(r.Needs, ", "))
 	p.field("conflicts", strings.Join(r.Conflicts, ", "))
 	p.field("risk", r.Risk)
-	p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	if !gone && !vague { // nothing can be written, nothing taken back
+		p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(here.Kind))))
+	}
 	if r.Hardening {
 		p.field("security", "its purpose is security, not speed")
 	}
@@ -45,6 +53,17 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 		p.wrap("  ", "    ", s)
 	}
 	p.flush(w)
+}
+
+// isGone reports whether a release, or without one every release described, lacks a setting that was there once.
+func isGone(r *catalog.Record, version catalog.Version) bool {
+	if version == "" {
+		if r.Removed == "0" {
+			return true
+		}
+		version, _ = catalog.Supported(r.System)
+	}
+	return r.StateIn(version) == catalog.Gone
 }
 
 // settingLife says in which releases the setting exists and what became of it.
@@ -75,7 +94,7 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	switch r.Removed {
 	case "":
 	case "0": // a misspelling, or a patch that was never part of the system
-		p.field("never", fmt.Sprintf("a name of %s's own", system))
+		p.field("exists", fmt.Sprintf("in no release of %s", system))
 	default:
 		p.field("removed", fmt.Sprintf("in %s %s", system, r.Removed))
 	}
@@ -133,6 +152,9 @@ func form(r *catalog.Record) string {
 			return "only 1, and the kernel takes no 0 afterwards"
 		}
 		return s
+	}
+	if r.Type == catalog.TypeUint && rangeWords(r.Range) == ", at least 0" { // no more than "not negative"
+		return unitWords(s, r.Unit)
 	}
 	return unitWords(s, r.Unit) + rangeWords(r.Range)
 }
@@ -245,10 +267,10 @@ func defaultWords(d catalog.Default) string {
 		return cmp.Or(d.Note, "computed by the kernel")
 	case d.Value == "unknown":
 		return "not known" + bracket(d.Note)
-	case d.Note != "":
-		return fmt.Sprintf("%s (%s)", d.Value, d.Note)
+	case d.Value == `""`:
+		return "empty" + bracket(d.Note)
 	}
-	return d.Value
+	return d.Value + bracket(d.Note)
 }
 
 func settingValues(p *page, r *catalog.Record) {
@@ -256,6 +278,10 @@ func settingValues(p *page, r *catalog.Record) {
 		return
 	}
 	p.heading("Values")
+	width := 9 // as of the fields above
+	for _, v := range r.Values {
+		width = max(width, len(v.Value))
+	}
 	for _, v := range r.Values {
 		text := v.Means
 		if v.Since != "" {
@@ -267,7 +293,7 @@ func settingValues(p *page, r *catalog.Record) {
 		if v.Needs != "" {
 			text += "; needs " + v.Needs
 		}
-		p.field(v.Value, text)
+		p.wrap(fmt.Sprintf("  %-*s ", width, v.Value), strings.Repeat(" ", width+3), text)
 	}
 }
 
@@ -349,10 +375,14 @@ func conditions(e catalog.Evidence) string {
 }
 
 // activeWords says when a setting takes effect: one that can be written later
-// and belongs to the loader alone is read when its driver attaches.
+// and belongs to the loader alone is read when its driver attaches, one of rc.conf by
+// the script of its service.
 func activeWords(r *catalog.Record) string {
-	if r.Kind == catalog.Both && slices.Contains(r.Belongs, "loader") && !slices.Contains(r.Belongs, "sysctl") {
+	switch in := func(place string) bool { return slices.Contains(r.Belongs, place) }; {
+	case r.Kind == catalog.Both && in("loader") && !in("sysctl"):
 		return "when the driver attaches; what is written later waits for the next time"
+	case r.Kind == catalog.Boot && in("rc"):
+		return "at boot, or when its service is restarted"
 	}
 	return kindWords(r.Kind)
 }

@@ -52,6 +52,10 @@ func advised(lead string, before []string) bool {
 	return false
 }
 
+// driverCounter is a sysctl that a driver counts in, which nobody sets.
+var driverCounter = regexp.MustCompile(`^\s*dev\.[a-z]\w*\.\d+\.(?:\w*stats?\.|.*(?:cidx|pidx|credits|ring_state|_(?:pkts|packets|bytes|` +
+	`drops|cleaned|processed))\b)`)
+
 // settingLine is a sysctl with its value.
 var settingLine = regexp.MustCompile(`^(?:net|kern|hw|dev|vm|vfs|fs|kernel)\.[a-z0-9_.]+ ?[=:]`)
 

@@ -95,6 +95,8 @@ func (o outputs) takeFile(name, command string, p passage) {
 	case strings.HasPrefix(name, "/proc/sys/"):
 		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
 		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]), one)
+	case strings.HasPrefix(name, "/proc/irq/") && strings.HasSuffix(name, "/smp_affinity_list"):
+		o.add("/proc/irq", command, strings.TrimPrefix(name, "/proc/irq/")+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/class/net/"):
 		o.add("/sys/class/net", command, strings.TrimPrefix(name, "/sys/class/net/")+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/"):
@@ -110,6 +112,23 @@ func (o outputs) takeFile(name, command string, p passage) {
 		o.takeLoose(p)
 	}
 }
+
+// takeCounted keeps the number of sockets in one state, as netstat -an | grep CLOSE_WAIT | wc -l prints it.
+func (o outputs) takeCounted(part section) bool {
+	m := countsState.FindStringSubmatch(part.line)
+	if m == nil || !plainNumber.MatchString(part.lines[0]) {
+		return false
+	}
+	o.takeLoose(part.from(1))
+	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+m[1], part.at()[:1])
+	return true
+}
+
+var (
+	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
+		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSED)\b`)
+	plainNumber = regexp.MustCompile(`^\s*\d{1,9}\s*$`)
+)
 
 // takeTool keeps the outputs of tools that say it in words of their own.
 func (o outputs) takeTool(words []string, part section) bool {

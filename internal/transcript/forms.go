@@ -67,18 +67,18 @@ var looseLines = []looseLine{
 		`link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
-		`firmware crashed!|` +
+		`firmware crashed!|Microcode SW error detected\. ? ?Restarting|` +
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
-		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow request \d+\.\d+ seconds old|` +
+		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
 		`(?:requests|ops) are blocked > \d+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
 		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",
 			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
-			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "SmartSpeed", "half-duplex"}},
+			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "Microcode", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
@@ -139,6 +139,10 @@ var looseLines = []looseLine{
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
+	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: \d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
+		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
+		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
+		"dmesg", []string{"carp", "kmem_map", "DAD ", "kern.ipc."}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
@@ -153,7 +157,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|` +
 		`ring_reinit).* full hwcur|` +
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
-		`(?i:error reading netmap data via polling)`),
+		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
 	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
@@ -201,14 +205,15 @@ var looseLines = []looseLine{
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
+	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
 		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
-		`kernel dropped some netlink messages)`),
-		"dmesg", []string{"etlink"}},
+		`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
+		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack"}},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
@@ -230,15 +235,15 @@ var looseLines = []looseLine{
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
 	{facts.SilentForm, "dmesg", facts.SilentWords},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete"}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src"}},
 	{regexp.MustCompile(`^xx drop \([A-Z]`), facts.Reports, []string{"xx drop ("}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
 	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^;; Query time: \d+ msec|average recursion processing time \d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
-		[]string{"time_", "Query time", "processing time", "acquired via", "haproxy["}},
+		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
+		[]string{"time_", " time:", "Query time", "processing time", ".time.avg=", "acquired via", "haproxy["}},
 	{facts.BalancerLine, "curl", []string{"Z "}},
 	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
 	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
@@ -316,7 +321,7 @@ var looseBlocks = []struct {
 	name  string
 	words []string // one of them stands in the line
 }{
-	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? `), "top",
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? |^ *PID +PPID +USER +STAT +`), "top",
 		[]string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top", []string{"K used"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
@@ -429,7 +434,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^filter (?:parent \S+ |dev \S+ \S+ )*protocol \S+ pref `), "tc -s filter show", []string{"filter "}},
 	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
-	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
+	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:|Time) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
 		`irec/s) `), "sar",
 		[]string{"DEV", "IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",

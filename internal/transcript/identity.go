@@ -43,7 +43,7 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
-		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`carp: \d+@[a-z]|\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
 		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
@@ -145,8 +145,8 @@ var relatives = []struct {
 	name string
 }{
 	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
-		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
-		`mbuf 2KB clusters in use|\(kernel\) Ethernet \[|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+		`inet6 \S+ prefixlen \d+ secured|\butun\d+: flags=|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
+		`iperf3-darwin|mbuf 2KB clusters in use|\(kernel\) Ethernet \[|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
 	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\bDragonFly v\d+\.\d`), "DragonFly BSD"},
 	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
@@ -243,6 +243,8 @@ func (p *Posted) identify(all string, alone bool) {
 	guess, sure := guessIdentity(p.rounds)
 	switch named := namedSystem(all); {
 	case sure || !alone:
+	case guess == "" && relativeOf(all) != "":
+		guess = "FreeBSD unknown unknown"
 	case named == macOS:
 		guess, p.relative = "FreeBSD unknown unknown", macOS
 	case named == "" || strings.HasPrefix(guess, named):
@@ -263,8 +265,42 @@ func (p *Posted) identify(all string, alone bool) {
 	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
 	}
+	if release := cmp.Or(pfSenseRelease(all), namedRelease(all, guess)); alone && release != "" {
+		guess = strings.Replace(guess, " unknown unknown", " unknown "+release, 1)
+	}
 	p.Texts["uname -a"] = guess
 }
+
+// releaseName is a release as people write it: FreeBSD 13.2-RELEASE, OpenBSD 7.4.
+var releaseName = regexp.MustCompile(`\b(FreeBSD|OpenBSD)(?:/amd64)?[ -](\d{1,2}\.\d)\b`)
+
+// namedRelease is the one release of a system that a text speaks of, empty where there are several or none.
+func namedRelease(text, identity string) (release string) {
+	for _, m := range releaseName.FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(identity, m[1]+" ") || release != "" && release != m[2] {
+			return ""
+		}
+		release = m[2]
+	}
+	return release
+}
+
+// pfSenseRelease is the release of FreeBSD below pfSense, which names its own in the prompt.
+func pfSenseRelease(all string) string {
+	m := pfSensePrompt.FindStringSubmatch(all)
+	if m == nil {
+		return ""
+	}
+	for _, base := range []struct{ version, release string }{{"2.3", "10.3"}, {"2.4.4", "11.2"}, {"2.4.5", "11.3"}, {"2.4", "11.1"},
+		{"2.5", "12.2"}, {"2.6", "12.3"}, {"2.7", "14.0"}, {"2.8", "15.0"}, {"22.", "12.3"}, {"23.", "14.0"}, {"24.", "15.0"}} {
+		if strings.HasPrefix(m[1], base.version) {
+			return base.release + "-STABLE"
+		}
+	}
+	return ""
+}
+
+var pfSensePrompt = regexp.MustCompile(`\[(\d+\.\d[\w.]*)-RELEASE[\w-]*\]\[\w+@`)
 
 // cshPrompt is the prompt that root has in FreeBSD and what is made of it: no other system has a blank before its sign.
 var cshPrompt = regexp.MustCompile(`^\s*root@[\w.-]+:[~/][\w./-]* # `)

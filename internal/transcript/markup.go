@@ -114,15 +114,15 @@ const marginLines = 400
 // understood without it.
 func withoutMargin(s string) string {
 	lines := strings.Split(s, "\n")
-	best, most := (*regexp.Regexp)(nil), -1
+	best, most, logs := (*regexp.Regexp)(nil), -1, 0
 	for _, m := range margins {
 		if !onMost(lines, m) {
 			continue
 		}
 		if most < 0 {
-			most = understood(lines, nil)
+			most, logs = understood(lines, nil)
 		}
-		if n := understood(lines, m); n > most || n == most && n > 0 && best == nil {
+		if n, _ := understood(lines, m); n > most || n == most && n > logs && best == nil { // a log keeps its times
 			best, most = m, n
 		}
 	}
@@ -154,20 +154,26 @@ func onMost(lines []string, margin *regexp.Regexp) bool {
 }
 
 // understood counts the first lines that begin something known without a
-// margin.
-func understood(lines []string, margin *regexp.Regexp) int {
-	n := 0
+// margin, and those of them that are of a log.
+func understood(lines []string, margin *regexp.Regexp) (n, logs int) {
 	for _, line := range lines[:min(len(lines), marginLines)] {
 		if margin != nil {
 			if at := margin.FindStringIndex(line); at != nil {
 				line = line[at[1]:]
 			}
 		}
-		if len(line) < 512 && (blockBegun(line) != "" || commandOf(line) != "" || looseForm(line) != nil) {
+		if len(line) >= 512 {
+			continue
+		}
+		l := looseForm(line)
+		if l != nil || blockBegun(line) != "" || commandOf(line) != "" {
 			n++
 		}
+		if l != nil && l.name == "dmesg" {
+			logs++
+		}
 	}
-	return n
+	return n, logs
 }
 
 // unmarked takes off what mail and forums add to a line: the mark of a

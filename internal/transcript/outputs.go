@@ -141,7 +141,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
+	"iw", "mtr", "nfsstat", "/proc/irq", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
 	facts.OtherCounters, facts.Reports}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
@@ -234,7 +234,7 @@ func (o outputs) take(part section) {
 		o.takeTool(words, part)
 		return
 	}
-	if o.takeSeveral(part) {
+	if o.takeSeveral(part) || o.takeCounted(part) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" {
@@ -245,6 +245,8 @@ func (o outputs) take(part section) {
 			for i, line := range rest.lines {
 				if facts.LookupFailed.MatchString(line) {
 					o.add("dmesg", part.command, line, []int{rest.first + i})
+				} else if _, ok := facts.UnstampedReport(line); ok {
+					o.add(facts.Reports, part.command, line, []int{rest.first + i})
 				}
 			}
 		}
@@ -348,7 +350,7 @@ func (o outputs) takeLoose(p passage) {
 			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		if l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
+		if l != nil && !(l.name == "sysctl -a" && !driverCounter.MatchString(line) && advised(*o.lead, p.lines[:i])) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
@@ -356,6 +358,9 @@ func (o outputs) takeLoose(p passage) {
 		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
 			rest = append(rest, i)
 		}
+	}
+	if (len(rest) >= often || *o.fenced && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
+		loose["dmesg"], reported = &scattered{}, true // a log that tells no failure
 	}
 	if reported {
 		loose["dmesg"].join(p, rest)
@@ -458,42 +463,3 @@ func blockBegun(line string) string {
 
 // changesQueue sets up a discipline, and prints nothing.
 var changesQueue = regexp.MustCompile(`^tc qdisc (?:add|replace|change|del|delete|link) `)
-
-var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
-
-// nameOnlyLink gives an output that names no interface to the only one that
-// was pasted.
-func (o outputs) nameOnlyLink() {
-	names := map[string]bool{}
-	for name, text := range o.texts {
-		if nic := facts.InterfaceOf(name); nic != "" && nic != facts.UnnamedLink {
-			names[nic] = true
-		}
-		if name == "ifconfig -a" || name == "ip -s -d link show" {
-			for _, m := range linkBegin.FindAllStringSubmatch(text, -1) {
-				names[m[1]] = true
-			}
-		}
-	}
-	delete(names, "lo")
-	delete(names, facts.UnnamedLink)
-	if len(names) != 1 {
-		return
-	}
-	for only := range names {
-		for _, r := range *o.rounds {
-			if rest, ok := strings.CutPrefix(r.texts["ifconfig -a"], unnamedHead); ok {
-				r.texts["ifconfig -a"] = strings.Replace(unnamedHead, facts.UnnamedLink, only, 1) + rest
-			}
-		}
-		for _, prefix := range []string{"ethtool -S ", "ethtool -i ", "ethtool -m ", "ethtool "} {
-			for _, r := range *o.rounds {
-				if text := r.texts[prefix+facts.UnnamedLink]; text != "" && r.texts[prefix+only] == "" {
-					r.texts[prefix+only], r.places[prefix+only] = text, r.places[prefix+facts.UnnamedLink]
-					r.at[prefix+only] = r.at[prefix+facts.UnnamedLink]
-					delete(r.texts, prefix+facts.UnnamedLink)
-				}
-			}
-		}
-	}
-}

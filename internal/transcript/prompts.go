@@ -11,7 +11,7 @@ import (
 // commandOf is the command that a line shows: behind a prompt, or on a line of
 // its own; empty when it shows none.
 func commandOf(line string) string {
-	if isHeading(line) || writtenOver.MatchString(line) {
+	if ofKernel(line) || isHeading(line) || writtenOver.MatchString(line) {
 		return ""
 	}
 	if command := bareCommand(line); command != "" {
@@ -45,6 +45,14 @@ func commandOf(line string) string {
 		return strings.Join(words, " ")
 	}
 	return ""
+}
+
+// ofKernel reports whether a line begins with the time of the kernel's log, "[  12.345678] ": a log may hold hundreds of thousands
+// of them.
+func ofKernel(line string) bool {
+	stamp, rest, found := strings.Cut(line, "] ")
+	return found && rest != "" && strings.HasPrefix(stamp, "[") && len(stamp) <= 20 && strings.Count(stamp, ".") == 1 &&
+		strings.Trim(stamp[1:], " .0123456789") == ""
 }
 
 // namedBefore is the command that the words before a fence name: "ethtool -S
@@ -89,6 +97,7 @@ var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
 // bareCommand is a command on a line of its own without a prompt: one run by
 // sudo, or one whose flags leave no doubt.
 func bareCommand(line string) string {
+	line = strings.TrimPrefix(line, " ") // copied without the prompt before it
 	if line == "" || line[0] < 'a' || line[0] > 'z' {
 		return ""
 	}

@@ -35,7 +35,8 @@ func quoted(line string, l *looseLine) string {
 }
 
 // denied ends what stands before a message that somebody looked for in vain.
-var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor)\W*$`)
+var denied = regexp.MustCompile(`\b(?i:no|not|without|never|any|nor|(?:track|detect|monitor|match|catch|avoid|prevent)(?:ing|s|es)?|` +
+	`(?:search|look|grep|watch|wait)(?:ing|es|s)? for|alert(?:s|ing)? on)\W*$|(?:没有|没|未)(?:找到|发现|看到|见到)\W*$`)
 
 // isName reports whether a passage in backticks is the name of a message and no message: `NETDEV WATCHDOG`.
 func isName(s string) bool { return len(strings.Fields(s)) < 3 && !strings.ContainsAny(s, ":=") }
@@ -80,6 +81,10 @@ func (o outputs) takeReports(p passage, taken map[int]bool) {
 	if at := paragraphs(p); len(at) > 0 {
 		first = at[0].first - p.first + len(at[0].lines)
 	}
+	uniform := map[int]bool{}
+	if len(reports) > 0 {
+		uniform = ofOneProgram(p)
+	}
 	for _, i := range reports {
 		line, before, next := p.lines[i], "", ""
 		for j := i - 1; j >= max(i-2, 0) && before == ""; j-- { // perhaps above an empty line
@@ -94,12 +99,32 @@ func (o outputs) takeReports(p passage, taken map[int]bool) {
 			(continues.MatchString(line) || continues.MatchString(next)) {
 			continue // a line of a sentence that is longer than it
 		}
-		shown := *o.fenced || *o.typed && i < first
+		shown := *o.fenced || *o.typed && i < first || uniform[i]
 		if shown || (announced || again || i > 0 && facts.IsLogLine(p.lines[i-1])) && !spoken.MatchString(line) {
 			o.add(facts.Reports, "", line, []int{p.first + i})
 		}
 	}
 }
+
+// ofOneProgram are the lines of runs in which each line begins with the same name of a program, as those of a log do.
+func ofOneProgram(p passage) map[int]bool {
+	const least = 4
+	uniform := map[int]bool{}
+	for begin := 0; begin < len(p.lines); {
+		name, end := programName.FindString(p.lines[begin]), begin+1
+		for name != "" && end < len(p.lines) && strings.HasPrefix(p.lines[end], name) {
+			end++
+		}
+		for i := begin; i < end && end-begin >= least; i++ {
+			uniform[i] = true
+		}
+		begin = end
+	}
+	return uniform
+}
+
+// programName is the name of a program, marked as one, at the begin of a line.
+var programName = regexp.MustCompile(`^(?:[\w./-]{2,40}(?:\[\d+\])?: |\[[\w ./-]{2,40}\] )`)
 
 // quotedLine is nothing but a message in quotation marks.
 var quotedLine = regexp.MustCompile("^\\s*[\"'`].{20,}[\"'`]\\.?\\s*$")

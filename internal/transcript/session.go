@@ -110,7 +110,9 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	if f.System == system.FreeBSD && f.Release == "unknown" {
 		f.Relative = cmp.Or(relativeOf(p.prose()), p.relative)
 	}
-	f.Told = p.told(file, f.Used())
+	used := f.Used()
+	f.Told = p.told(file, used)
+	f.Rest = p.rest(used)
 	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
 			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
@@ -147,7 +149,11 @@ func LoadHosts(s string) ([]Posted, error) {
 	}
 	switch len(all) {
 	case 0:
-		return nil, withoutOutputs(empty)
+		p, err := onlyConfiguration(empty, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
 	case 1:
 		all[0].Host = ""
 	}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/lint"
+)
+
+// unjudged are the codes of lint that say nothing of a path, or that sentences between the lines would cause.
+var unjudged = []string{"syntax", "same-as-default", "unknown-key", "duplicate", "overridden", "drift", "driver",
+	"weakens-security"}
+
+// written is what the lines of configuration files in a post limit, and what lint says of them.
+func written(f *facts.Facts) (out []diagnose.Written) {
+	if strings.TrimSpace(f.Rest) == "" || f.Relative != "" {
+		return nil
+	}
+	c, err := catalog.Load()
+	if err != nil {
+		return nil
+	}
+	opt := lint.Options{Machine: lint.MachineOf(f), Ignore: unjudged}
+	if !f.SystemGuessed {
+		opt.System = f.System
+		if v, err := catalog.ParseVersion(f.Release); err == nil && lint.CheckRelease(f.System, v) == nil {
+			opt.Version = v
+		}
+	}
+	out = diagnose.WrittenRates(f)
+	res := lint.Run(c, []lint.Input{{Path: f.Host, Text: f.Rest}}, opt)
+	for _, p := range res.Problems {
+		setting, _, _ := strings.Cut(p.Message, " ")
+		if !strings.ContainsAny(setting, ".:_") {
+			setting = p.Key
+		}
+		w := diagnose.Written{Source: facts.Source{From: f.Host, Line: p.Line, Text: strings.TrimSpace(p.Text)},
+			Setting: setting, Severity: writtenSeverity(p), Message: p.Message, Because: p.Because}
+		if p.Fix != nil {
+			w.Action = p.Fix.String()
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// writtenSeverity is how much a line matters to a path: a warning where it can slow it, an info where it does nothing.
+func writtenSeverity(p lint.Problem) diagnose.Severity {
+	dead := []string{"removed", "renamed", "not-yet", "no-effect", "wrong-system", "wrong-file", "read-only",
+		"below-default"}
+	if p.Severity == lint.Info || slices.Contains(dead, p.Code) {
+		return diagnose.Info
+	}
+	return diagnose.Warning
+}

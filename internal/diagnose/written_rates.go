@@ -1,0 +1,100 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// shaperForms are lines of configuration that hold an interface to a rate: the interface, where it is named, and the rate.
+var shaperForms = []*regexp.Regexp{
+	regexp.MustCompile(`^altq on (?P<on>\S+).* bandwidth (?P<rate>\d+(?:\.\d+)?[KMG]b)\b`),
+	regexp.MustCompile(`^queue \S+ on (?P<on>\S+).* max (?P<rate>\d+[KMG])\b`),
+	regexp.MustCompile(`^queue \S+ on (?P<on>\S+).* bandwidth (?P<rate>\d+[KMG])\b`),
+	regexp.MustCompile(`\b(?:pipe|queue) (?P<on>\d+) config .*\b(?:bw|bandwidth) (?P<rate>\d+(?:\.\d+)?[KMG]?bit/s)`),
+	regexp.MustCompile(`\btc qdisc (?:add|replace|change) dev (?P<on>\S+) .*\b(?:bandwidth|rate) ` +
+		`(?P<rate>\d+(?:\.\d+)?[kmg]bit)\b`),
+}
+
+// spokenRate is a rate in a sentence.
+var spokenRate = regexp.MustCompile(`(?i)\b(\d{1,4}(?:\.\d{1,2})?) ?(k|m|g)(?:b(?:it)?(?:/s(?:ec)?|ps)|bits?\b|bit/s|b\b)`)
+
+// WrittenRates are the lines beside the outputs that hold an interface to a rate. One is a warning where what was reached
+// is that rate.
+func WrittenRates(f *facts.Facts) (out []Written) {
+	const most = 8 // lines
+	reached := reachedRates(f)
+	at := 0
+	for line := range strings.Lines(f.Rest) {
+		at++
+		text := strings.TrimSpace(line)
+		on, rate := shaperIn(text)
+		if rate == 0 || len(out) == most {
+			continue
+		}
+		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper on " + on,
+			Severity: Info, Message: fmt.Sprintf("shaper on %s limits it to %s", on, rate),
+			Because: "Nothing behind a shaper is faster than its rate, whatever the link can do.",
+			Action: "raise the rate to about 95% of what the line carries, or remove the shaper while you " +
+				"measure the path without it"}
+		for _, got := range reached {
+			if got <= 1.03*float64(rate) && got >= 0.7*float64(rate) {
+				w.Severity = Warning
+				w.Message += fmt.Sprintf(", and %s was reached", units.Rate(got))
+				break
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func shaperIn(line string) (on string, rate units.Rate) {
+	if len(line) > 1000 || strings.HasPrefix(line, "#") {
+		return "", 0
+	}
+	for _, form := range shaperForms {
+		m := form.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		number, _, _ := strings.Cut(m[2], "b")
+		rate, err := units.ParseRate(number + "bit")
+		if err != nil {
+			return "", 0
+		}
+		on := m[1]
+		if strings.Trim(on, "0123456789") == "" {
+			on = "pipe " + on
+		}
+		return on, rate
+	}
+	return "", 0
+}
+
+// reachedRates are those that tests reached and those that sentences speak of, in bit/s.
+func reachedRates(f *facts.Facts) (out []float64) {
+	for _, tr := range append(f.Transfers, f.Receipts...) {
+		out = append(out, 8*tr.Bytes/max(tr.Seconds, 1e-3))
+	}
+	for _, end := range f.TransferEnds {
+		out = append(out, float64(end.Rate))
+	}
+	for _, s := range f.SpeedTests {
+		out = append(out, float64(s.Down), float64(s.Up))
+	}
+	for line := range strings.Lines(f.Rest) {
+		if strings.Contains(line, "bandwidth") || strings.Contains(line, "queue") || len(line) > 1000 {
+			continue // of the shaper
+		}
+		for _, m := range spokenRate.FindAllStringSubmatch(line, -1) {
+			if rate, err := units.ParseRate(m[1] + m[2] + "bit"); err == nil {
+				out = append(out, float64(rate))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package transcript
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// showing are the commands that print files as they are.
+var showing = strings.Fields("cat more less head tail grep egrep zgrep type vi vim nano ee edit view doas sudo")
+
+// rest is what stands outside of outputs: the lines that no command printed, or one that prints a file, and the
+// paragraphs below an output of which less than half is used; what readers are told to write is left out. It is empty where the
+// lines are not those of the file.
+func (p Posted) rest(used map[int]bool) string {
+	if p.moved {
+		return ""
+	}
+	var b strings.Builder
+	at, told := 1, false
+	for _, part := range p.parts {
+		for _, par := range paragraphs(part.passage) {
+			read := 0
+			for _, line := range par.at() {
+				if used[line] {
+					read++
+				}
+			}
+			printed := !part.showsFile() && 2*read >= len(par.lines)
+			for i, line := range par.lines {
+				here := max(part.first, 1) - part.first + par.first + i
+				if sentence(line) {
+					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
+				}
+				if here >= at && !used[here] && !told && !printed {
+					b.WriteString(strings.Repeat("\n", here-at) + line)
+					at = here
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// sentence reports whether a line is one, and no rule of a packet filter, which may consist of words too.
+func sentence(line string) bool {
+	const many = 7
+	line = strings.TrimSpace(line)
+	return isProse(line) && line[0] != '#' && (strings.ContainsAny(line[len(line)-1:], ".:!?") ||
+		len(strings.Fields(line)) > many && line[0] >= 'A' && line[0] <= 'Z')
+}
+
+// showsFile reports whether a section is text that no command made.
+func (s section) showsFile() bool {
+	first, _, _ := strings.Cut(s.command, " ")
+	return s.command == "" || slices.Contains(showing, path.Base(first))
+}
+
+// onlyConfiguration is a text without outputs that holds lines of configuration files; the error says what another one
+// holds.
+func onlyConfiguration(hosts []Posted, text string) (Posted, error) {
+	if len(hosts) != 1 {
+		return Posted{}, withoutOutputs(hosts)
+	}
+	p := hosts[0]
+	rest := p.rest(nil)
+	guess := conffile.Detect("", []byte(rest))
+	system := guess.System
+	if guess.Kind == "" {
+		system = conffile.GuideSystem("", rest)
+	}
+	if guess.Kind == "" && system == "" {
+		return Posted{}, withoutOutputs(hosts)
+	}
+	if p.identify(text, true); p.Guessed && system != "" {
+		p.Guessed = false
+		p.Texts["uname -a"] = system.Title() + " unknown " + cmp.Or(namedRelease(text, system.Title()+" "), "unknown")
+	}
+	return p, nil
+}
