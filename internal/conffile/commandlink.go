@@ -13,6 +13,7 @@ func (s *scanner) ifconfigCommand(words []word, base Entry) {
 		return
 	}
 	base.Iface = s.ifaceOf(words[0])
+	s.addressWords(words[1:])
 	s.ifconfigOptions(words[1:], base)
 }
 
@@ -51,6 +52,9 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		return
 	}
 	object, verb, args := words[0].text, words[1].text, words[2:]
+	if object != "" && (strings.HasPrefix("address", object) || strings.HasPrefix("route", object) || object == "ro") {
+		s.addressWords(args)
+	}
 	switch {
 	case object != "" && strings.HasPrefix("link", object):
 		if !strings.HasPrefix("set", verb) && !strings.HasPrefix("add", verb) && !strings.HasPrefix("change", verb) {
@@ -84,6 +88,7 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 
 // routeCommand reads the metrics of BSD's route(8), written -mtu 1400.
 func (s *scanner) routeCommand(words []word, base Entry) {
+	s.addressWords(words)
 	s.pairs(words, base, func(k string) string {
 		if k == "-mtu" {
 			return "route:mtu"

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"slices"
@@ -122,6 +123,9 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
 	sub := &scanner{src: text, path: into.path, system: s.system, part: true, section: s.sections[file]}
+	if kind == Ifcfg || kind == UCI { // which are named by what they set up
+		sub.path = cmp.Or(file, into.path)
+	}
 	defer func() {
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
 			if s.sections == nil {
@@ -228,6 +232,9 @@ func (s *scanner) firstPath(e Entry) bool {
 	return strings.HasPrefix(e.Value, "/") && (!set || known == e.Value)
 }
 
+// brokenQuotes is a text in quotation marks that is to hold such marks, and blanks between them.
+var brokenQuotes = regexp.MustCompile(`^"[A-Z_]+="[^" \n]+[ \t][^"\n]*""$`)
+
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
 // may have several lines.
 func (s *scanner) echoInto(words []word, target word, base Entry) {
@@ -245,7 +252,13 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		sub.quotedValue(w, base) // NAME="VALUE"
 		return
 	}
-	if len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`) {
+	switch {
+	case (kind == Ifcfg || kind == Cmdline) && brokenQuotes.MatchString(s.src[from:to]):
+		s.rejected(Reject{Line: words[0].line, Span: Span{from, to}, pasted: true,
+			Reason:  "the second quotation mark ends the text, and the file gets the line without any",
+			Because: "What reads the file takes the value only up to the first blank. Write 'NAME=\"...\"'."})
+		from, to = from+1, to-1
+	case len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`):
 		return
 	}
 	if slices.Contains(parts, kind) || kind == HostnameIf {

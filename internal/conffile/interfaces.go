@@ -55,6 +55,7 @@ func (s *scanner) interfaces() {
 			return
 		}
 		e.Name = interfacesName(e.Key)
+		s.addressed(e.Key, line, e.ValueSpan)
 		s.emit(e)
 	})
 }

@@ -109,6 +109,10 @@ var (
 // it alone counts.
 var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
 
+// bareArguments are arguments of the kernel alone on a line.
+var bareArguments = regexp.MustCompile(`^(?:[a-z_.]+=[^ \t]+[ \t]+)*(?:isolcpus|nohz_full|rcu_nocbs|mitigations|intel_idle\.max_cstate|` +
+	`intel_pstate|processor\.max_cstate|transparent_hugepage)=[^ \t]+(?:[ \t]+(?:[a-z][a-z0-9_.]*=[^ \t]*|[a-z]+_[a-z_]+|quiet|splash|nosmt))*$`)
+
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
@@ -117,6 +121,7 @@ func (r *otherReader) line(line, from, to int) {
 		if strings.HasPrefix(text, "```") {
 			r.inside, r.printed = !r.inside, false
 			r.skipped = strings.HasPrefix(text, "```diff")
+			r.containers(line+1, min(s.lineOf(to).End+1, len(s.src)))
 			return
 		}
 		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
@@ -148,12 +153,33 @@ func (r *otherReader) line(line, from, to int) {
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
+	if bareArguments.MatchString(text) {
+		s.wholeAs(Cmdline, from, to, line)
+		return
+	}
 	if r.nix != nil {
 		r.nix.line(s, line, from, to)
 	}
 	if !r.printed {
 		r.forms(line, from, to)
 	}
+}
+
+// containers reads the text between two fences, from the end of the first on, that says how containers are started.
+func (r *otherReader) containers(line, from int) {
+	s := r.s
+	end := strings.Index(s.src[from:], "```")
+	if !r.inside || end < 0 || !strings.Contains(s.src[from:from+end], "sysctls:") {
+		return
+	}
+	inner := *s
+	inner.src = s.src[:from+end]
+	y := &yamlReader{s: &inner, starts: startsContainers(s.src[from : from+end])}
+	if !y.starts {
+		return
+	}
+	inner.lines(from, from+end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
+	r.read = from + end
 }
 
 // alone reports whether the lines above and below one are empty, marks of a block, or commands like it.

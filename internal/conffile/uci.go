@@ -37,6 +37,7 @@ func (s *scanner) uci() {
 		if m == nil {
 			return
 		}
+		s.addressed(text[m[2]:m[3]], line, Span{from + m[4], from + m[5]})
 		s.emit(Entry{Key: text[m[2]:m[3]], Name: "uci:" + file + "/" + text[m[2]:m[3]], Value: text[m[4]:m[5]], Iface: section, Line: line,
 			KeySpan: Span{from + m[2], from + m[3]}, ValueSpan: Span{from + m[4], from + m[5]}, Raw: raw, style: styleFixed})
 	})

@@ -20,7 +20,7 @@ import (
 //
 // Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
-	y := &yamlReader{s: s, starts: manifest.MatchString(s.src) && imageKey.MatchString(s.src)}
+	y := &yamlReader{s: s, starts: startsContainers(s.src)}
 	rejected := s.rejected
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
@@ -146,6 +146,10 @@ var (
 	manifest = regexp.MustCompile(`(?m)^services:|^[ \t]*securityContext:|^[ \t]*(?:- )?(?:[a-z.]+\.)?(?:docker|podman)_container:`)
 	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):`)
 )
+
+func startsContainers(text string) bool {
+	return manifest.MatchString(text) && imageKey.MatchString(text)
+}
 
 // yamlReader remembers a name until its value comes.
 type yamlReader struct {
