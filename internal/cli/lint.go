@@ -37,11 +37,12 @@ func newLintCmd(env *Env) *cobra.Command {
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf,
 jail.conf, systemd .link and .network files, ifupdown interfaces, modprobe.d,
 modules-load.d, limits.conf, nftables.conf, netplan, ifcfg files, connections
-of NetworkManager, rules of udev, kernel command lines, TuneD profiles, limits
-in units of systemd, scripts, and the sysctls and commands in tasks of Ansible,
-cloud-init, manifests of Kubernetes, files of Nix, Puppet, Chef and Terraform
-and guides, by the catalog. System, kind and machine are guessed from path and
-content; files of one machine are read in the order that the system uses.
+of NetworkManager, rules of udev, OpenWrt's /etc/config, kernel command lines,
+TuneD profiles, limits in units of systemd, scripts, and the sysctls and
+commands in tasks of Ansible, cloud-init, manifests of Kubernetes, files of
+Nix, Puppet, Chef and Terraform and guides, by the catalog. System, kind and
+machine are guessed from path and content; files of one machine are read in
+the order that the system uses.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
 alone, on the next one. explain CODE says what a code means. A file

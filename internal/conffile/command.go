@@ -41,6 +41,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"nerdctl":  (*scanner).containerCommand,
 	"nmcli":    (*scanner).nmcliCommand,
 	"grubby":   (*scanner).grubbyCommand,
+	"uci":      (*scanner).uciCommand,
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 
@@ -236,6 +237,7 @@ func (s *scanner) ifaceOf(w word) string {
 // NAME=VALUE, as one word or as two.
 func (s *scanner) containerCommand(words []word, base Entry) {
 	const option = "--sysctl"
+	base.Flags |= Container
 	for i, w := range words {
 		rest, given := strings.CutPrefix(w.text, option)
 		switch {

@@ -15,6 +15,7 @@ func (s *scanner) ifconfigCommand(words []word, base Entry) {
 		return
 	}
 	base.Iface = s.ifaceOf(words[0])
+	s.addressWords(words[1:])
 	s.ifconfigOptions(words[1:], base)
 }
 
@@ -53,6 +54,9 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		return
 	}
 	object, verb, args := words[0].text, words[1].text, words[2:]
+	if object != "" && (strings.HasPrefix("address", object) || strings.HasPrefix("route", object) || object == "ro") {
+		s.addressWords(args)
+	}
 	switch {
 	case object != "" && strings.HasPrefix("link", object):
 		if !strings.HasPrefix("set", verb) && !strings.HasPrefix("add", verb) && !strings.HasPrefix("change", verb) {
@@ -87,6 +91,7 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 // routeCommand reads the metrics of BSD's route(8), written -mtu 1400, and rejects words that route takes for none of
 // its addresses and interfaces.
 func (s *scanner) routeCommand(words []word, base Entry) {
+	s.addressWords(words)
 	for i, w := range words {
 		switch {
 		case s.system == Linux || w.quoted || w.expands:

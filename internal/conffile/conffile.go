@@ -53,13 +53,14 @@ const (
 	Jail        Kind = "jail.conf"    // FreeBSD jail.conf and jail.conf.d: what jail(8) refuses
 	Keyfile     Kind = "nmconnection" // connections of NetworkManager
 	Udev        Kind = "udev"         // rules of udev: attributes and commands
+	UCI         Kind = "uci"          // files of OpenWrt's /etc/config
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -96,6 +97,8 @@ const (
 	Part
 	// Looped marks a file whose path holds the variable of a loop.
 	Looped
+	// Container marks a sysctl that a container is started with.
+	Container
 )
 
 // Entry is one setting that a file makes. Comments make none.
@@ -240,6 +243,8 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.keyfile()
 	case Udev:
 		s.udev()
+	case UCI:
+		s.uci()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()

@@ -106,7 +106,7 @@ func SystemOf(k Kind) System {
 	case HostnameIf:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, Other:
+		Service, Keyfile, Udev, UCI, Other:
 		return Linux
 	}
 	return ""
@@ -154,6 +154,8 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Keyfile, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rules.d/") && strings.HasSuffix(base, ".rules"):
 		return Guess{Kind: Udev, Confidence: Certain}
+	case strings.HasSuffix(dir, "/etc/config/") && slices.Contains(uciPackages, base):
+		return Guess{Kind: UCI, Confidence: Certain}
 	case strings.HasSuffix(dir, "/netplan/") && strings.HasSuffix(base, ".yaml"):
 		return Guess{Kind: Netplan, Confidence: Certain}
 	case strings.HasPrefix(base, "ifcfg-") && !strings.Contains(base, ".bak"):
@@ -276,6 +278,9 @@ func kindOfContent(text string) Kind {
 	}
 	if grubLine.MatchString(text) {
 		return Cmdline
+	}
+	if uciText.MatchString(text) {
+		return UCI
 	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"slices"
@@ -127,6 +128,9 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	file = s.resolved(file)
 	sub := &scanner{src: text, path: into.path, system: s.system, section: s.sections[file], altq: s.altq,
 		part: kind != Script || !s.outer}
+	if kind == Ifcfg || kind == UCI { // which are named by what they set up
+		sub.path = cmp.Or(file, into.path)
+	}
 	defer func() {
 		s.altq = sub.altq
 		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
@@ -162,7 +166,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 // parts are the kinds of files whose lines stand in a context, so that a text
 // written into one is read as a whole.
 var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Netplan,
-	Ifcfg, Service, Keyfile, Udev}
+	Ifcfg, Service, Keyfile, Udev, UCI}
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
@@ -253,6 +257,9 @@ func (s *scanner) firstPath(e Entry) bool {
 	return strings.HasPrefix(e.Value, "/") && (!set || known == e.Value)
 }
 
+// brokenQuotes is a text in quotation marks that is to hold such marks, and blanks between them.
+var brokenQuotes = regexp.MustCompile(`^"[A-Z_]+="[^" \n]+[ \t][^"\n]*""$`)
+
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
 // may have several lines.
 func (s *scanner) echoInto(words []word, target word, base Entry) {
@@ -270,7 +277,13 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		sub.quotedValue(w, base) // NAME="VALUE"
 		return
 	}
-	if len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`) {
+	switch {
+	case (kind == Ifcfg || kind == Cmdline) && brokenQuotes.MatchString(s.src[from:to]):
+		s.rejected(Reject{Line: words[0].line, Span: Span{from, to}, certain: true,
+			Reason:  "the second quotation mark ends the text, and the file gets the line without any",
+			Because: "What reads the file takes the value only up to the first blank. Write 'NAME=\"...\"'."})
+		from, to = from+1, to-1
+	case len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`):
 		return
 	}
 	if slices.Contains(parts, kind) || kind == HostnameIf {

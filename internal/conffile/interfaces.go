@@ -1,9 +1,11 @@
 package conffile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // interfaces reads ifupdown's /etc/network/interfaces (interfaces(5)): a
@@ -53,6 +55,7 @@ func (s *scanner) interfaces() {
 			return
 		}
 		e.Name = interfacesName(e.Key)
+		s.addressed(e.Key, line, e.ValueSpan)
 		s.emit(e)
 	})
 }
@@ -94,6 +97,11 @@ func (s *scanner) modprobe() {
 			return
 		}
 		verb, module := words[0], words[1]
+		if near := modprobeVerb(verb.text); near != "" {
+			s.rejected(Reject{Line: line, Span: verb.span, Reason: "modprobe.d has no command " + verb.text + "; did you mean " + near + "?",
+				Because: "modprobe warns of the line and ignores it.", certain: true})
+			return
+		}
 		base := Entry{Raw: raw, Line: line}
 		name := "module:" + strings.ReplaceAll(module.text, "-", "_")
 		if verb.text == "options" && bondAlias.MatchString(module.text) {
@@ -109,6 +117,20 @@ func (s *scanner) modprobe() {
 			s.emitModule(module, base, name, strings.TrimSpace("install "+unfold(s.src[v0:v1])))
 		}
 	})
+}
+
+// modprobeVerbs are the commands of modprobe.d(5).
+var modprobeVerbs = []string{"alias", "blacklist", "install", "options", "remove", "softdep", "weakdep", "config", "include"}
+
+// modprobeVerb returns the command that a word is a slip from, "" where it is one of them or near none.
+func modprobeVerb(text string) string {
+	if slices.Contains(modprobeVerbs, text) {
+		return ""
+	}
+	if i := slices.IndexFunc(modprobeVerbs, func(v string) bool { return spelling.Slip(v, text) }); i >= 0 {
+		return modprobeVerbs[i]
+	}
+	return ""
 }
 
 // modulesLoad reads modules-load.d(5) and Debian's /etc/modules: a module a

@@ -142,6 +142,7 @@ func (r *netplanReader) setting(key, value word) {
 		return
 	}
 	path := key.text
+	r.s.addressed(path, key.line, value.span)
 	for i := len(r.open) - 1; i > at+1; i-- {
 		path = r.open[i].key + "/" + path
 	}
@@ -191,6 +192,7 @@ func (s *scanner) ifcfg() {
 				continue
 			}
 			e.Raw, e.Iface = c.raw, iface
+			s.addressed(e.Key, e.Line, e.ValueSpan)
 			switch e.Key {
 			case "MTU":
 				e.Name = "link:mtu"

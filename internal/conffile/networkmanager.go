@@ -54,6 +54,7 @@ func (s *scanner) keyfile() {
 		if key == "interface-name" {
 			iface = s.src[v0:v1]
 		}
+		s.addressed(key, line, Span{v0, v1})
 		s.emit(Entry{Key: key, Name: nmName(section, key), Value: s.src[v0:v1], Iface: iface, Line: line, KeySpan: Span{k0, k1},
 			ValueSpan: Span{v0, v1}, Raw: raw})
 	})
@@ -73,6 +74,7 @@ func (s *scanner) nmcliCommand(words []word, base Entry) {
 	bond := false
 	for i := 2; i+1 < len(words); i++ {
 		key, value := words[i], words[i+1]
+		s.addressed(key.text, value.line, value.span)
 		section, property, dotted := strings.Cut(strings.TrimLeft(key.text, "+-"), ".")
 		switch {
 		case key.text == "ifname" || key.text == "con-name":

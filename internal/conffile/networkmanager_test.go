@@ -79,6 +79,10 @@ SUBSYSTEM=="usb", ATTR{power/control}="on"
 	}
 }
 
+func FuzzUCI(f *testing.F) {
+	fuzzKind(f, UCI, Linux, "sqm", "config queue 'a'\n\toption download '9'\n", "config \noption x", "option '")
+}
+
 func FuzzUdev(f *testing.F) {
 	fuzzKind(f, Udev, Linux, "a.rules", `SUBSYSTEM=="net", ATTR{mtu}="9000", RUN+="/bin/sh -c 'ip link set \"x\" mtu 9'"`, `RUN+="`, `SYSCTL{a}="\`)
 }

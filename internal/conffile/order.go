@@ -93,6 +93,9 @@ func Root(system System, file string) (root string, ok bool) {
 			return strings.TrimSuffix(full, "/etc/sysctl.conf"), true
 		}
 		dir, _ := path.Split(full)
+		if of, ok := strings.CutSuffix(dir, "/etc/config/"); ok {
+			return of, true // of OpenWrt
+		}
 		if d, kind := dropInDir(dir); d >= 0 {
 			dir = strings.TrimSuffix(dir, "/"+kind+"/")
 			return strings.TrimSuffix(strings.TrimSuffix(dir, "/systemd"), linuxDirs[d]), true

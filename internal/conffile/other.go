@@ -33,7 +33,12 @@ func (s *scanner) other() {
 		e.style = styleFixed // a line of another language
 		return fixed(e)
 	}
-	s.rejected = func(Reject) {}
+	rejected := s.rejected
+	s.rejected = func(r Reject) {
+		if r.certain {
+			rejected(r)
+		}
+	}
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= r.read {
 			r.line(line, from, to)
@@ -50,11 +55,11 @@ func Holds(file, text string) bool {
 	}
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
-		system, _ := SystemOfKey(e.Name)
+		system, known := SystemOfKey(e.Name)
 		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
-			e.In != "" // which a command writes
+			e.In != "" && (system == Linux || !known) // which a command writes
 		return !found
-	}}
+	}, rejected: func(Reject) { found = true }}
 	s.other()
 	return found
 }
@@ -72,7 +77,8 @@ type otherReader struct {
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
 	nix     *nixUnits
-	plain   int // up to where no file begins that region reads
+	flags   Flags // of the entries on this line
+	plain   int   // up to where no file begins that region reads
 	name    *word
 	left    int // lines in which the value of name may come
 }
@@ -85,6 +91,7 @@ var (
 	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
 		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
@@ -102,6 +109,10 @@ var (
 // it alone counts.
 var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
 
+// bareArguments are arguments of the kernel alone on a line.
+var bareArguments = regexp.MustCompile(`^(?:[a-z_.]+=[^ \t]+[ \t]+)*(?:isolcpus|nohz_full|rcu_nocbs|mitigations|intel_idle\.max_cstate|` +
+	`intel_pstate|processor\.max_cstate|transparent_hugepage)=[^ \t]+(?:[ \t]+(?:[a-z][a-z0-9_.]*=[^ \t]*|[a-z]+_[a-z_]+|quiet|splash|nosmt))*$`)
+
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
@@ -110,6 +121,7 @@ func (r *otherReader) line(line, from, to int) {
 		if strings.HasPrefix(text, "```") {
 			r.inside, r.printed = !r.inside, false
 			r.skipped = strings.HasPrefix(text, "```diff")
+			r.containers(line+1, min(s.lineOf(to).End+1, len(s.src)))
 			return
 		}
 		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
@@ -132,13 +144,17 @@ func (r *otherReader) line(line, from, to int) {
 		from, r.printed = from+m[1], false
 		text = s.src[from:to]
 	}
-	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) {
+	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) && !attribute.MatchString(text) {
 		end := r.commandEnd(from, to)
 		if m[2] < 0 { // RUN of a Dockerfile
 			from += m[1]
 		}
 		s.script(from, end, line)
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
+		return
+	}
+	if bareArguments.MatchString(text) {
+		s.wholeAs(Cmdline, from, to, line)
 		return
 	}
 	if r.nix != nil {
@@ -149,12 +165,30 @@ func (r *otherReader) line(line, from, to int) {
 	}
 }
 
-// alone reports whether the lines above and below one are empty or marks of a block.
+// containers reads the text between two fences, from the end of the first on, that says how containers are started.
+func (r *otherReader) containers(line, from int) {
+	s := r.s
+	end := strings.Index(s.src[from:], "```")
+	if !r.inside || end < 0 || !strings.Contains(s.src[from:from+end], "sysctls:") {
+		return
+	}
+	inner := *s
+	inner.src = s.src[:from+end]
+	y := &yamlReader{s: &inner, starts: startsContainers(s.src[from : from+end])}
+	if !y.starts {
+		return
+	}
+	inner.lines(from, from+end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
+	r.read = from + end
+}
+
+// alone reports whether the lines above and below one are empty, marks of a block, or commands like it.
 func (r *otherReader) alone(from, to int) bool {
 	src := r.s.src
 	empty := func(line string) bool {
 		line = strings.TrimSpace(line)
-		return line == "" || strings.HasPrefix(line, "```")
+		command, prompted := strings.CutPrefix(line, "# ")
+		return line == "" || strings.HasPrefix(line, "```") || prompted && runs.MatchString(command)
 	}
 	start := r.s.lineOf(from).Start
 	above, below := src[:max(start-1, 0)], strings.TrimPrefix(strings.TrimLeft(src[to:], " \t\r"), "\n")
@@ -220,7 +254,11 @@ func (r *otherReader) forms(line, from, to int) {
 	found := false
 	for _, form := range []*regexp.Regexp{inQuotes, option} {
 		if m := form.FindStringSubmatchIndex(text); m != nil {
+			if r.flags = 0; form == option {
+				r.flags = Container
+			}
 			r.emit(at(m, 1), at(m, 2))
+			r.flags = 0
 			found = true
 		}
 	}
@@ -287,7 +325,7 @@ func (s *scanner) wholeAs(kind Kind, from, to, line int) {
 }
 
 // moduleOption is a line of modprobe.d that sets options.
-var moduleOption = regexp.MustCompile(`^options[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]+)+$`)
+var moduleOption = regexp.MustCompile(`^options?[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]*)+$`)
 
 // emit takes a name and what stands behind it as its value, with quotes, separators
 // and comments of the language.
@@ -314,7 +352,7 @@ func (r *otherReader) emit(name, value word) {
 	}
 	from, to = s.trim(from, to)
 	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: s.src[from:to], Line: name.line, KeySpan: name.span,
-		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed}
+		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed, Flags: r.flags}
 	if yaml := strings.HasPrefix(strings.TrimLeft(s.src[name.span.End:], `"' `), ":"); yaml || path.Ext(s.path) == ".nix" {
 		e.Value = cmp.Or(isTrue[e.Value], e.Value)
 	}

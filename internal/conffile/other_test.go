@@ -103,7 +103,8 @@ func TestHolds(t *testing.T) {
 		"x = { \"net.core.rmem_max\" = 1; }\n\"net.core.rmem_max\" = 1;\n": true,
 		"ethtool -K eth0 gro off\n":                                        true,
 		"fs.readFile = function () {}\nkernel.name = 3\n":                  false,
-		"Nothing here\n":                    false,
+		"Nothing here\n": false,
+		"```\n# echo net.inet.tcp.tso=0 >> /etc/sysctl.conf\n```\n": false,
 		"\x00":                              false,
 		"\"net.core.a\": \"net.core.b\",\n": false,
 	} {

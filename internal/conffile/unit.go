@@ -47,6 +47,8 @@ func (s *scanner) unit(kind Kind) {
 				iface = e.Value
 				e.Iface = iface
 			}
+		} else {
+			s.addressed(e.Key, line, e.ValueSpan)
 		}
 		e.Name = prefix + e.Key
 		if s.section != "Link" {

@@ -20,7 +20,7 @@ import (
 //
 // Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
-	y := &yamlReader{s: s}
+	y := &yamlReader{s: s, starts: startsContainers(s.src)}
 	rejected := s.rejected
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
@@ -141,13 +141,25 @@ func (y *yamlReader) inline(line, from, to int) (ok bool) {
 	return true
 }
 
+// Lines of what containers are started by: a file of Docker Compose, a manifest of Kubernetes, a task of Ansible.
+var (
+	manifest = regexp.MustCompile(`(?m)^services:|^[ \t]*securityContext:|^[ \t]*(?:- )?(?:[a-z.]+\.)?(?:docker|podman)_container:`)
+	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):`)
+)
+
+func startsContainers(text string) bool {
+	return manifest.MatchString(text) && imageKey.MatchString(text)
+}
+
 // yamlReader remembers a name until its value comes.
 type yamlReader struct {
 	s    *scanner
 	name *word // of an item whose value is still to come
 	read int   // where the block of text ends that was read
 
-	depth   int // by which the line is indented
+	depth   int  // by which the line is indented
+	starts  bool // containers, by the manifest that this is
+	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
 }
@@ -163,6 +175,14 @@ func (y *yamlReader) line(line, from, to int) {
 		from, to = s.trim(from+1, to)
 	}
 	y.depth = from - start
+	if y.starts && from < to && s.src[from] != '#' {
+		if y.sysctls > 0 && y.depth <= y.sysctls {
+			y.sysctls = 0
+		}
+		if s.src[from:to] == "sysctls:" {
+			y.sysctls = y.depth
+		}
+	}
 	if from == to || s.src[from] == '#' || y.inline(line, from, to) {
 		return
 	}
@@ -262,6 +282,9 @@ func (y *yamlReader) emit(name, value word) {
 	}
 	if truth := isTrue[strings.ToLower(value.text)]; truth != "" {
 		e.Value = truth
+	}
+	if y.sysctls > 0 {
+		e.Flags |= Container
 	}
 	y.s.emit(e)
 }

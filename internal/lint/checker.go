@@ -45,7 +45,9 @@ type checker struct {
 	netdevs  []*assignment // of systemd-networkd
 	cpus     []*assignment // lists of processors on the kernel's command line
 	link     forcedLink
-	kinds    map[conffile.Kind]bool // kinds of file in the group
+	options  map[uciOption]*assignment // of OpenWrt's configuration
+	offloads *assignment               // the option by which hardware forwards flows
+	kinds    map[conffile.Kind]bool    // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
 	jumbo      bool                      // a line gives an interface more than 1500 bytes
@@ -162,6 +164,7 @@ func (k *checker) run(files []*source) {
 	k.judgeBonds()
 	k.judgeMasters()
 	k.judgeProcessors()
+	k.judgeSQM()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -255,6 +258,7 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	r := k.lookup(e.Name)
 	k.bond(r, e)
+	k.uci(e)
 	k.mtuOf(e)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
 		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
@@ -268,6 +272,10 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	if r == nil {
 		k.assign(e, nil, true)
+		return
+	}
+	if f := hosts(r, e); f != nil {
+		k.report(e, *f)
 		return
 	}
 	e = k.withoutComment(r, e)

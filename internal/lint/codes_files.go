@@ -21,8 +21,8 @@ func fileCodes() []Code {
 				{"/etc/sysctl.d/90-app.conf", "net.core.rmem_max = 8388608\n"}}}},
 		{ID: "syntax", Title: "the system does not accept the line", Severity: Warning,
 			Explanation: "By the rules of the program that reads the file this is not a setting: a line without '=', " +
-				"an unclosed quotation mark, a byte-order mark. The system skips it. A comment after a number in a " +
-				"sysctl file of Linux, which is passed to the kernel too, is an info, once per file. In pf.conf such " +
+				"an unclosed quotation mark, a byte-order mark, 192.0.2.300 as an address. The system skips it. A " +
+				"comment after a number in a sysctl file of Linux, which is passed to the kernel too, is an info, once per file. In pf.conf such " +
 				"a line is an error, since pfctl then loads nothing.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.core.somaxconn 1024\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.core.somaxconn=1024\n; a comment\n")},

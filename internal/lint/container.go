@@ -1,0 +1,24 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// hosts finds a setting of the whole machine among those that a container is started with.
+func hosts(r *catalog.Record, e conffile.Entry) *finding {
+	if !e.Has(conffile.Container) || r.Scope != catalog.ScopeHost {
+		return nil
+	}
+	f := &finding{code: "wrong-file", severity: Error,
+		sources: []string{"docker-container-run(1), --sysctl", "Kubernetes, Using sysctls in a Kubernetes Cluster",
+			"opencontainers/runc libcontainer/configs/validate, sysctl"},
+		message: e.Name + " is one for the whole host, and no container can be started with its own: set it on the host",
+		because: "The runtime refuses it, since it belongs to no namespace, and the container does not start."}
+	if strings.HasPrefix(e.Name, "net.") {
+		f.because = "The file is missing or read-only in the container's network namespace, so that the container does not start."
+	}
+	return f
+}

@@ -1,0 +1,74 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+var uciSource = []string{"OpenWrt, SQM configuration /etc/config/sqm: upload and download in kbit/s, 0 switches one off"}
+
+// uci remembers options of OpenWrt's configuration.
+func (k *checker) uci(e conffile.Entry) {
+	name, is := strings.CutPrefix(e.Name, "uci:")
+	if !is || e.Has(conffile.Expands) || len(k.options) >= cacheLimit {
+		return
+	}
+	if k.options == nil {
+		k.options = map[uciOption]*assignment{}
+	}
+	k.options[uciOption{name, e.Iface}] = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+	if name == "firewall/flow_offloading_hw" && e.Value == "1" {
+		k.offloads = k.options[uciOption{name, e.Iface}]
+	}
+}
+
+// uciOption is an option with its section.
+type uciOption struct{ name, section string }
+
+// sqmRate is the number of an option in kbit/s, 0 where it is none.
+func (k *checker) sqmRate(name, section string) (a *assignment, kbit int) {
+	if a = k.options[uciOption{name, section}]; a == nil {
+		return nil, 0
+	}
+	kbit, _ = strconv.Atoi(a.entry.Value)
+	return a, kbit
+}
+
+// judgeSQM judges the queues of OpenWrt's SQM.
+func (k *checker) judgeSQM() {
+	sections := map[string]bool{}
+	for of := range k.options {
+		sections[of.section] = true
+	}
+	for _, section := range slices.Sorted(maps.Keys(sections)) {
+		down, d := k.sqmRate("sqm/download", section)
+		up, u := k.sqmRate("sqm/upload", section)
+		slow := d > 0 && d < 1000
+		if slow {
+			k.inMegabits(down, d)
+		}
+		if u > 0 && (u < 64 || slow && u < 1000) {
+			k.inMegabits(up, u)
+		}
+		enabled := k.options[uciOption{"sqm/enabled", section}]
+		if k.offloads != nil && enabled != nil && enabled.entry.Value == "1" {
+			k.reportIn(k.offloads.file, k.offloads.entry, finding{code: "conflict", severity: Warning,
+				sources: []string{"torvalds/linux v6.12 Documentation/networking/nf_flowtable.rst, hardware offload"},
+				message: "flow_offloading_hw takes forwarded flows past SQM, which is enabled for " + section,
+				because: "The hardware forwards their packets without the processor, so that no queue shapes them; switch one of the two off."})
+			return
+		}
+	}
+}
+
+// inMegabits reports a rate that was meant in Mbit/s.
+func (k *checker) inMegabits(a *assignment, kbit int) {
+	k.reportIn(a.file, a.entry, finding{code: "wrong-unit", severity: Warning, value: true, sources: uciSource,
+		message: fmt.Sprintf("%s = %d is %d kbit/s; %d Mbit/s is written %d000", a.entry.Key, kbit, kbit, kbit, kbit),
+		because: "SQM shapes the link to this rate, in kbit/s."})
+}
