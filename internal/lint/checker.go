@@ -232,24 +232,15 @@ func (k *checker) entry(e conffile.Entry) {
 	if k.elsewhere(e) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e), k.oneForAll(e),
-		k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e),
+		k.oneForAll(e), k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
 	if e.Raw.End > 0 && k.dead[k.file] == e.Raw {
 		return // another part of a statement that the system refuses
 	}
-	if k.kindOf(e) == conffile.ModulesLoad && strings.Contains(e.Name, "/") {
-		k.dead[k.file] = e.Raw
-		k.report(e, finding{code: "wrong-file", severity: Warning,
-			sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
-			message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
-			because: "systemd takes the whole line for a name and finds no such module; options belong to a " +
-				"line in /etc/modprobe.d."})
-		return
-	}
-	if f := cmp.Or(k.hostBits(e), k.undefinedName(e), k.placeholder(e)); f != nil {
+	if f := cmp.Or(k.loadedOption(e), k.hostBits(e), k.undefinedName(e), k.placeholder(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -295,6 +286,19 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// loadedOption finds an option of a module in a file that only names modules to load.
+func (k *checker) loadedOption(e conffile.Entry) *finding {
+	if k.kindOf(e) != conffile.ModulesLoad || !strings.Contains(e.Name, "/") {
+		return nil
+	}
+	k.dead[k.file] = e.Raw
+	return &finding{code: "wrong-file", severity: Warning,
+		sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
+		message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
+		because: "systemd takes the whole line for a name and finds no such module; options belong to a " +
+			"line in /etc/modprobe.d."}
 }
 
 // elsewhere judges a line that is no setting of the system by itself.
