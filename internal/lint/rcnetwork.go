@@ -184,8 +184,53 @@ func (k *checker) hostBits(e conffile.Entry) *finding {
 			"and %s otherwise.", address, e.Value)}
 }
 
+// pfFaults are what the reader of pf.conf reports about rules and queues, by the name that it gives them; {key} and {value}
+// stand for those of its entry.
+var pfFaults = map[string]struct {
+	code             string
+	sources          []string
+	message, because string
+}{
+	"plain": {"unknown-key", []string{"pf.conf(5), MACROS"},
+		"{key} is taken for the name of an interface: a macro is written {value}",
+		"pf accepts an interface that does not exist yet, so that the rule is loaded and matches no packet."},
+	"skipped": {"no-effect", []string{"pf.conf(5), set skip"},
+		"the rule is about {value}, which set skip takes out of the filter",
+		"Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."},
+	"egress": {"no-effect", []string{"ifconfig(8), group", "openbsd/src sys/net/if.c, if_group_egress_build"},
+		"FreeBSD puts no interface into the group egress: the rules about it match no packet",
+		"The kernel of OpenBSD keeps that group; here name the interface, or write group egress into its line of rc.conf."},
+	"unreached": {"no-effect", []string{"pf.conf(5), quick"},
+		"no connection comes as far as this rule: line {value}, with quick, decides about all of them",
+		"pf takes the first rule with quick that fits; move this one above it."},
+	"overruled": {"no-effect", []string{"pf.conf(5): the last matching rule decides"},
+		"this rule never decides: line {value} fits all that it is about and comes later",
+		"Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."},
+	"overload": {"no-effect", []string{"pf.conf(5): the last matching rule decides"},
+		"this block does not stop what line {value} passes, which is the rule that fills the table",
+		"Without quick the last rule that fits a packet decides, so that the sources in the table connect again. Write block in quick."},
+	"uncapped": {"no-effect", []string{"pf.conf(5), QUEUEING: max"},
+		"the queue {key} has no max, so that it holds nothing back",
+		"bandwidth is the share of a queue when the interface itself is full. Where the link behind the interface is slower, " +
+			"packets wait there instead of in these queues: write max with a little less than that link's rate."},
+	"guarantees": {"conflict", []string{"pf.conf(5), QUEUEING: min"},
+		"the queues below {key} are guaranteed {value} Mbit/s together, more than it has",
+		"min is what a queue gets whatever the others send; more than there is cannot be kept."},
+	"default-queue": {"harmful", []string{"pf.conf(5), QUEUEING"},
+		"all that no rule assigns goes through {key}, and no rule chooses {value}, which is much faster",
+		"default stands behind the queue of what no rule assigns; give it to the other one, or assign the traffic that is to be fast."},
+	"again": {"duplicate", []string{"pf.conf(5), MACROS"},
+		"line {value} defines the macro {key} otherwise before anything uses it",
+		"The later definition replaces this one; put what both say into one line."},
+}
+
 // undefinedName judges a name in pf.conf that is not the one that was defined.
 func (k *checker) undefinedName(e conffile.Entry) *finding {
+	if fault, known := pfFaults[strings.TrimPrefix(e.Name, "pf:rule/")]; known {
+		filled := strings.NewReplacer("{key}", e.Key, "{value}", e.Value)
+		return &finding{code: fault.code, severity: Warning, sources: fault.sources, message: filled.Replace(fault.message),
+			because: fault.because}
+	}
 	switch e.Name {
 	case "pf:rule/macro":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
@@ -196,10 +241,6 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
-	case "pf:rule/plain":
-		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
-			message: fmt.Sprintf("%s is taken for the name of an interface: a macro is written %s", e.Key, e.Value),
-			because: "pf accepts an interface that does not exist yet, so that the rule is loaded and matches no packet."}
 	case "pf:rule/table":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
 			message: fmt.Sprintf("no line defines the table %s", e.Key),
@@ -208,44 +249,6 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
-	case "pf:rule/skipped":
-		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
-			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),
-			because: "Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."}
-	case "pf:rule/egress":
-		return &finding{code: "no-effect", severity: Warning,
-			sources: []string{"ifconfig(8), group", "openbsd/src sys/net/if.c, if_group_egress_build"},
-			message: "FreeBSD puts no interface into the group egress: the rules about it match no packet",
-			because: "The kernel of OpenBSD keeps that group; here name the interface, or write group egress into its line of rc.conf."}
-	case "pf:rule/unreached":
-		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), quick"},
-			message: fmt.Sprintf("no connection comes as far as this rule: line %s, with quick, decides about all of them", e.Value),
-			because: "pf takes the first rule with quick that fits; move this one above it."}
-	case "pf:rule/overruled":
-		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
-			message: fmt.Sprintf("this rule never decides: line %s fits all that it is about and comes later", e.Value),
-			because: "Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."}
-	case "pf:rule/overload":
-		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5): the last matching rule decides"},
-			message: fmt.Sprintf("this block does not stop what line %s passes, which is the rule that fills the table", e.Value),
-			because: "Without quick the last rule that fits a packet decides, so that the sources in the table connect again. Write block in quick."}
-	case "pf:rule/uncapped":
-		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: max"},
-			message: fmt.Sprintf("the queue %s has no max, so that it holds nothing back", e.Key),
-			because: "bandwidth is the share of a queue when the interface itself is full. Where the link behind the interface is slower, " +
-				"packets wait there instead of in these queues: write max with a little less than that link's rate."}
-	case "pf:rule/guarantees":
-		return &finding{code: "conflict", severity: Warning, sources: []string{"pf.conf(5), QUEUEING: min"},
-			message: fmt.Sprintf("the queues below %s are guaranteed %s Mbit/s together, more than it has", e.Key, e.Value),
-			because: "min is what a queue gets whatever the others send; more than there is cannot be kept."}
-	case "pf:rule/default-queue":
-		return &finding{code: "harmful", severity: Warning, sources: []string{"pf.conf(5), QUEUEING"},
-			message: fmt.Sprintf("all that no rule assigns goes through %s, and no rule chooses %s, which is much faster", e.Key, e.Value),
-			because: "default stands behind the queue of what no rule assigns; give it to the other one, or assign the traffic that is to be fast."}
-	case "pf:rule/again":
-		return &finding{code: "duplicate", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
-			message: fmt.Sprintf("line %s defines the macro %s otherwise before anything uses it", e.Value, e.Key),
-			because: "The later definition replaces this one; put what both say into one line."}
 	case "pf:rule/pppoe":
 		severity := Info // RFC 4638 lets some lines carry 1500
 		if k.plainPPPoE[e.Value] {
