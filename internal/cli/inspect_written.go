@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
 )
 
-// unjudged are the codes of lint that say nothing of a path, or that sentences between the lines would cause.
-var unjudged = []string{"syntax", "same-as-default", "unknown-key", "duplicate", "overridden", "drift", "driver",
+// unjudged are the codes of lint that say nothing of a path, or that names of other programs would cause.
+var unjudged = []string{"same-as-default", "unknown-key", "duplicate", "overridden", "drift", "driver",
 	"weakens-security"}
 
 // written is what the lines of configuration files in a post limit, and what lint says of them.
@@ -32,10 +35,14 @@ func written(f *facts.Facts) (out []diagnose.Written) {
 	}
 	out = diagnose.WrittenRates(f)
 	res := lint.Run(c, []lint.Input{{Path: f.Host, Text: f.Rest}}, opt)
+	guide := slices.ContainsFunc(res.Files, func(f lint.FileInfo) bool { return f.Kind == conffile.Other })
 	for _, p := range res.Problems {
+		if p.Code == "syntax" && !guide { // a sentence between the lines
+			continue
+		}
 		setting, _, _ := strings.Cut(p.Message, " ")
 		if !strings.ContainsAny(setting, ".:_") {
-			setting = p.Key
+			setting = cmp.Or(p.Key, "line "+strconv.Itoa(p.Line))
 		}
 		w := diagnose.Written{Source: facts.Source{From: f.Host, Line: p.Line, Text: strings.TrimSpace(p.Text)},
 			Setting: setting, Severity: writtenSeverity(p), Message: p.Message, Because: p.Because}

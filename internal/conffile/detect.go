@@ -310,6 +310,8 @@ func kindOfContent(text string) Kind {
 				return Script
 			case prose > 1 && k == Sysctl && Holds("", text):
 				return Other // a guide
+			case k == PF && askedSentence.MatchString(text):
+				return "" // a post, which is read as a guide
 			}
 			return k
 		}
@@ -330,6 +332,10 @@ func amongProse(text string) bool {
 	}
 	return prose > 1
 }
+
+// askedSentence is a line of somebody who asks: it begins with a capital letter, ends as sentences do, and has no sign of a
+// rule.
+var askedSentence = regexp.MustCompile(`(?m)^[ \t]*\p{Lu}[^\n={}<>$"#]* [^\n={}<>$"#]*[.:?!][ \t\r]*$`)
 
 // onlySysctls reports whether every line of a text is one of sysctl.conf.
 func onlySysctls(text string) bool {
