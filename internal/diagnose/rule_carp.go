@@ -12,8 +12,8 @@ import (
 // carpFlaps finds shared addresses that go to and fro between the hosts of a cluster.
 func carpFlaps() Rule {
 	return Rule{
-		ID: "carp-flaps", Title: "A CARP address flaps between master and " +
-			"backup", Systems: onBSD(), Needs: []string{"messages"},
+		ID: "carp-flaps", Title: "A CARP address flaps between master and backup", Systems: onBSD(),
+		Needs:    []string{"messages"},
 		Severity: Warning,
 		Because: "Each change moves the address to another host: packets in flight are lost, and so are " +
 			"connections whose states were not synchronized (pfsync).",

@@ -42,7 +42,7 @@ func linkFlaps() Rule {
 					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
 				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
-					found[0].Because = "Everything in flight was lost. A single time may be a pulled cable, a restarted device, or a " +
+					found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or a " +
 						"settings change."
 					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}

@@ -236,7 +236,7 @@ var knownReports = []knownReport{
 			"send them, or multicast (IP protocol 112) is lost between the two. While both are master, both " +
 			"answer for the address.",
 		do: "capture on both (tcpdump -ni IF proto 112): if the master sends late, check its CPU and disk load " +
-			"(vrrp_rt_priority 50 in the vrrp_instance or global_defs helps); if advertisements are lost, use " +
+			"(vrrp_rt_priority 50 in global_defs helps); if advertisements are lost, use " +
 			"unicast_peer or fix IGMP snooping; advert_int 2 " +
 			"tolerates longer gaps"}},
 	{regexp.MustCompile(`(?i)via TCP but not UDP`), "memberlist", reportText{

@@ -47,8 +47,8 @@ func WrittenRates(f *facts.Facts) (out []Written) {
 		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper",
 			Severity: Info, Message: fmt.Sprintf("%s is limited to %s", on, rate),
 			Because: "Traffic through a shaper cannot exceed its configured rate, however fast the link is.",
-			Action: "raise the shaper's rate to about 95% of the measured line rate, or remove the shaper to " +
-				"measure the path without it"}
+			Action: "raise the shaper's rate to about 95% of the rate that the path reaches without it, or remove the " +
+				"shaper"}
 		for _, got := range reached {
 			if got <= 1.03*float64(rate) && got >= 0.7*float64(rate) {
 				w.Severity = Warning
