@@ -327,7 +327,7 @@ func (d Diagnosis) next() (command, note string) {
 	watch := "wirerate inspect " + name + " --for 5s"
 	switch {
 	case slices.ContainsFunc(d.Findings[:min(1, len(d.Findings))], func(f Finding) bool { return f.Rule == inFile }):
-		return "wirerate lint " + shell.Word(d.Host), "which judges every line of the configuration"
+		return "wirerate lint " + shell.Word(d.Host), "to check every line of the configuration"
 	case cured && d.peer != "" && !d.Recorded:
 		return "wirerate tune " + name + " --peer " + shell.Word(d.peer) + " --role " + role, ""
 	case cured:

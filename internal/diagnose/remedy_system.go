@@ -50,6 +50,11 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 		"kern.maxfiles for the whole host"},
 	{"(dmesg and ethtool -i NAME show the versions)", "", "(dmesg shows the versions)",
 		"(dmesg shows the versions, fw_update fetches firmware)"},
+	{"(FreeBSD: sysctl net.inet.carp.demotion; OpenBSD: ifconfig -g carp)", "", "(sysctl net.inet.carp.demotion)",
+		"(ifconfig -g carp)"},
+	{"lspci (FreeBSD: pciconf -lv; OpenBSD: pcidump)", "lspci", "pciconf -lv", "pcidump"},
+	{"iw dev NAME station dump shows many tx retries and failures, or a weak signal", "",
+		"ifconfig NAME list sta shows a weak signal (RSSI)", "ifconfig NAME shows a weak signal"},
 	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
 }
 

@@ -20,10 +20,10 @@ func acceptQueueFull() Rule {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				action := "find out why the program that listens on " + l.Local + " does not accept: all its workers are " +
-					"busy, or blocked by a disk or a server behind it"
+				action := "find out why the program listening on " + l.Local + " does not accept connections: its " +
+					"workers may all be busy, or blocked on a disk or a backend server"
 				if programsBacklog(in.Facts) {
-					action = fmt.Sprintf("raise the backlog in the configuration of the program that listens on %s "+
+					action = fmt.Sprintf("raise the backlog in the configuration of the program listening on %s "+
 						"(it requested %d, the kernel allows more) and restart it; check whether it is overloaded "+
 						"or stuck", l.Local, l.Backlog)
 				}
@@ -58,10 +58,12 @@ func longQueue(l facts.Listener) []Finding {
 	}
 	found := with(Warning, one(l.Local, []facts.Source{l.Source}, "%d connections are waiting to be accepted", l.Queue))
 	if l.Queue == usual+1 {
-		found[0].Summary += fmt.Sprintf(", which is a full queue where the backlog is %d (the limit before Linux 5.4)", usual)
+		found[0].Summary += fmt.Sprintf("; the queue is full if its backlog is %d (the limit before Linux 5.4)", usual)
 	}
-	found[0].Because = "The program accepts them too slowly or not at all; a full queue drops further ones."
-	found[0].Confirm = "ss -ltn shows the limit of the queue as Send-Q; nstat -az TcpExtListenOverflows grows while it is full."
-	return do("find out why the program that listens on "+l.Local+" does not accept (strace -f -p PID): all its workers are busy, or blocked by "+
-		"a disk or a server behind it", found)
+	found[0].Because = "The program accepts connections too slowly or not at all; when the queue is full, new " +
+		"connections are dropped."
+	found[0].Confirm = "ss -ltn shows the backlog as Send-Q; TcpExtListenOverflows (nstat -az) grows while the " +
+		"queue is full."
+	return do("find out why the program listening on "+l.Local+" does not accept connections (strace -f -p "+
+		"PID): its workers may all be busy, or blocked on a disk or a backend server", found)
 }

@@ -193,11 +193,13 @@ func nameServersSilent() Rule {
 			}
 			if most := firstGroup(queriesFull, lines[0].Text); most != "" {
 				found[0].Subject, found[0].Fix = "dnsmasq", nil
-				found[0].Summary = fmt.Sprintf("its limit of %s pending queries was reached (%s)", most, counted(n, "line"))
-				found[0].Because = "The upstream servers answer slowly or not at all, and queries pile up; or queries go round in a " +
-					"loop. Further queries are not forwarded."
-				return do("query each upstream server by itself (dig @SERVER NAME), and check that none sends its queries back to "+
-					"dnsmasq; if all answer quickly, raise the limit: dns-forward-max=1000 in dnsmasq.conf (OpenWrt: option "+
+				found[0].Summary = fmt.Sprintf("the limit of %s concurrent queries was reached "+
+					"(%s)", most, counted(n, "line"))
+				found[0].Because = "The upstream servers answer slowly or not at all, or queries are forwarded in " +
+					"a loop, so queries pile up. Queries above the limit are not forwarded."
+				return do("query each upstream server directly (dig @SERVER NAME), and check that none of them "+
+					"forwards queries back to dnsmasq; if all answer quickly, raise the limit: "+
+					"dns-forward-max=1000 in dnsmasq.conf (OpenWrt: option "+
 					"dnsforwardmax '1000' in /etc/config/dhcp)", found)
 			}
 			return found

@@ -31,7 +31,8 @@ func bondBalance() Rule {
 					policy = "not shown"
 				}
 				out = append(out, do("hash over addresses and ports if there are many flows (Linux: xmit_hash_policy layer3+4; "+
-					"FreeBSD: lagghash l2,l3,l4)", one(bond.Name, evidence, "%.0f%% of what it sent left through one of %d members, policy %s",
+					"FreeBSD: lagghash l2,l3,l4)", one(bond.Name, evidence, "%.0f%% of the outbound traffic used "+
+					"one of %d members, policy %s",
 					100*float64(most)/float64(all), len(members), policy))...)
 			}
 			return out

@@ -12,10 +12,12 @@ import (
 // carpFlaps finds shared addresses that go to and fro between the hosts of a cluster.
 func carpFlaps() Rule {
 	return Rule{
-		ID: "carp-flaps", Title: "A CARP address moves between master and backup", Systems: onBSD(), Needs: []string{"messages"},
+		ID: "carp-flaps", Title: "A CARP address flaps between master and backup", Systems: onBSD(),
+		Needs:    []string{"messages"},
 		Severity: Warning,
-		Because:  "Each change moves the address to another host: packets in flight are lost, and states that were not synchronized are gone.",
-		Confirm:  "The log of the other node shows the opposite changes at the same times.",
+		Because: "Each change moves the address to another host: packets in flight are lost, and so are " +
+			"connections whose states were not synchronized (pfsync).",
+		Confirm: "The log of the other node shows the opposite changes at the same times.",
 		Check: func(in Input) (out []Finding) {
 			for _, c := range carpChanges(in.Facts) {
 				if c.left < 2 || c.left < often && carpDemotedByHand(in.Facts) {
@@ -115,13 +117,14 @@ func carpAction(c *carpGroup) string {
 	}
 	switch reason := c.reason(); {
 	case strings.HasPrefix(reason, "hardware interface"):
-		return "find what takes " + name + " down or configures it again (link state changes in the log, a DHCP renewal, scripts that " +
-			"run ifconfig): each time, CARP starts anew"
+		return "find what takes " + name + " down or reconfigures it (link state changes in the log, a DHCP " +
+			"renewal, scripts that run ifconfig): CARP starts over each time"
 	case strings.HasPrefix(reason, "master"):
-		return "check that the advertisements arrive on both nodes: tcpdump -ni " + name + " proto 112; if some are missing, check the " +
-			"switch (multicast, IGMP snooping), in a virtual machine promiscuous mode, MAC address changes and forged transmits of its " +
-			"port group, and the load of the master"
+		return "check that the advertisements arrive on both nodes (tcpdump -ni " + name + " proto 112); if some " +
+			"are missing, check the load of the master, the switch (multicast, IGMP snooping), and for virtual " +
+			"machines the settings of the port group (promiscuous mode, MAC address changes, forged transmits)"
 	}
 	return "check that both nodes use the same password and VHID with different advskew (0 and 100), that no other router in this " +
-		"network uses the same VHID, and whether this node demotes itself: sysctl net.inet.carp"
+		"network uses the same VHID, and whether this node demotes itself (FreeBSD: sysctl " +
+		"net.inet.carp.demotion; OpenBSD: ifconfig -g carp)"
 }

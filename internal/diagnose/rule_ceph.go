@@ -31,8 +31,8 @@ func cephSlow() Rule {
 			}
 			found := one(subject, lines, "operations are blocked or slow (%s)", counted(n, "line"))
 			if _, m := matching(in.Facts, ofBlueStore); m == n {
-				found[0].Because = "BlueStore waited seconds for the OSD's own disk (bluestore_log_op_age, 5 s by default): it is " +
-					"busy, slow or failing. This is not the network."
+				found[0].Because = "BlueStore waited longer than bluestore_log_op_age (5 s by default) for the " +
+					"OSD's own disk, which is busy, slow or failing. The network is not the cause."
 			}
 			daemon := "osd.N"
 			switch i := slices.IndexFunc(who, func(w string) bool { return strings.HasPrefix(w, "osd.") }); {

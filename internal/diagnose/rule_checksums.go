@@ -45,15 +45,17 @@ var badDatagrams = regexp.MustCompile(`UDP(?:Lite)?: bad checksum\. From ([0-9.]
 func badOfSender(lines []facts.Source, n int) []Finding {
 	m := badDatagrams.FindStringSubmatch(lines[0].Text)
 	if tunnel := overlays[m[2]]; tunnel != "" {
-		found := with(Warning, one(tunnel, lines, "packets of the tunnel from %s arrive with wrong UDP checksums and are dropped (%s)",
+		found := with(Warning, one(tunnel, lines, "tunnel packets from %s arrive with wrong UDP checksums and are "+
+			"dropped (%s)",
 			m[1], counted(n, "message")))
-		found[0].Because = "The sender leaves the checksum to an offload that does not fill it in for " + tunnel +
-			" packets, or a NAT in between changes addresses without correcting it. Only packets that need the " +
-			"checksum are lost, such as those of cluster services, while others pass."
-		found[0].Confirm = "The messages stop with the offload off."
-		return decisive(do("on the sender, disable transmit checksum offload of the tunnel's interface: ethtool -K NAME "+
-			"tx-checksum-ip-generic off (NAME is flannel.1, vxlan.calico or the like); make it permanent with a udev rule, and "+
-			"update its kernel", found))
+		found[0].Because = "The sender leaves the checksum to a hardware offload that does not compute it " +
+			"for " + tunnel +
+			" packets, or a NAT device on the path rewrites addresses without updating it. Only packets whose " +
+			"checksum is verified are lost, such as those of cluster services; others pass."
+		found[0].Confirm = "The messages stop once the offload is disabled on the sender."
+		return decisive(do("on the sender, disable transmit checksum offload on the tunnel's interface: ethtool "+
+			"-K NAME tx-checksum-ip-generic off (NAME is flannel.1, vxlan.calico or similar); make it permanent "+
+			"with a udev rule, and update the sender's kernel", found))
 	}
 	const often = 3 // single ones come from anywhere on the Internet
 	if n < often {
@@ -61,8 +63,10 @@ func badOfSender(lines []facts.Source, n int) []Finding {
 	}
 	found := with(Warning, one("udp", lines, "datagrams from %s to port %s arrive with wrong checksums and are dropped (%s)", m[1], m[2],
 		counted(n, "message")))
-	found[0].Because = "The sender's checksum offload, or a device in between that changes packets, leaves a wrong checksum."
-	found[0].Confirm = "The messages stop with the sender's offload off; tcpdump on the sender itself shows wrong checksums in any case."
+	found[0].Because = "The sender's checksum offload, or a device on the path that rewrites packets, leaves a " +
+		"wrong checksum."
+	found[0].Confirm = "The messages stop once the sender's offload is disabled; a capture on the sender itself " +
+		"shows wrong checksums even if the offload works."
 	return decisive(do("on the sender, disable transmit checksum offload (ethtool -K NAME tx off), and update its driver", found))
 }
 

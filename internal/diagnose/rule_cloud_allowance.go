@@ -69,10 +69,11 @@ func singleFlow(f *facts.Facts) []Finding {
 				continue
 			}
 			found := with(Info, one(t.peer, t.evidence, "one connection ran at %s: EC2 limits a single flow to %s", rate(t.rate), limit))
-			found[0].Because = "Outside a cluster placement group a single flow (one pair of addresses and ports) gets at most 5 " +
-				"Gbit/s, within one 10 Gbit/s, whatever the size of the instance."
+			found[0].Because = "EC2 limits a single flow (one pair of addresses and ports) to 5 Gbit/s, or to 10 " +
+				"Gbit/s within a cluster placement group, whatever the instance size."
 			found[0].Confirm = "Several connections at once (iperf3 -P 4) reach more in total."
-			return decisive(do("use several connections, a cluster placement group, or ENA Express between instances that support it",
+			return decisive(do("use several connections in parallel, a cluster placement group, or ENA Express if "+
+				"both instances support it",
 				found))
 		}
 	}

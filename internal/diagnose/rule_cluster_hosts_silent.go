@@ -17,10 +17,11 @@ func clusterHostsSilent() Rule {
 			if n == 0 {
 				return nil
 			}
-			return decisive(do("check what else uses this network at these times (ip -s link, sar -n DEV 1) and whether the "+
+			return decisive(do("check what else uses this network at those times (ip -s link, sar -n DEV 1) and "+
+				"whether the "+
 				"path loses or delays packets: ping -i 0.01 -c 3000 HOST; use a dedicated network for corosync, "+
 				"and a second link over another switch (link1 in corosync.conf, ring1_addr of each node)", with(repeated(n, several), one("corosync", lines,
-				"it did not hear other nodes in time (%s)", counted(n, "line")))))
+				"it did not hear from other nodes in time (%s)", counted(n, "line")))))
 		},
 		Fires: linuxExample("dmesg", "Mar  3 02:10:11 pve2 corosync[1411]:   [KNET  ] link: host: 3 link: 0 is down\n"+
 			"Mar  3 02:10:12 pve2 corosync[1411]:   [TOTEM ] Token has not been received in 2737 ms\n"+

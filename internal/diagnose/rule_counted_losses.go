@@ -15,8 +15,8 @@ func countedLosses() Rule {
 	return Rule{
 		ID: "counted-losses", Title: "A tool's counter shows lost packets",
 		Needs: []string{"counters of other tools|switch errors|cilium metrics|handshakes"}, Severity: Warning,
-		Because: "The counter's name says that packets were lost. Usually a queue was full because its consumer " +
-			"was too slow, or bursts were longer than the queue.",
+		Because: "By its name, the counter counts lost packets. The usual cause is a full queue: its consumer is " +
+			"too slow, or bursts are longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",
 		Check: func(in Input) []Finding {
 			if len(in.Facts.LossCounts) == 0 {
@@ -42,20 +42,19 @@ func countedLosses() Rule {
 			if c.Total.Line != c.Source.Line {
 				evidence = append(evidence, c.Total)
 			}
-			found := with(severity, one(name, evidence, "%d, against %d %s (%s)", c.Lost, c.Beside, c.Of,
+			found := with(severity, one(name, evidence, "%d lost, compared with %d %s (%s)", c.Lost, c.Beside, c.Of,
 				percent(c.Share())))
 			found[0].Share = c.Share()
 			if c.Name == "lookups lost" {
-				found[0].Because = "The first packet of an unknown flow goes up to ovs-vswitchd: these packets " +
-					"found that upcall queue full, because there are too many or too short flows, or flows are " +
-					"evicted too early."
+				found[0].Because = "The first packet of each new flow is sent to ovs-vswitchd (upcall). The " +
+					"upcall queue was full: there are too many short-lived flows, or flows are evicted too early."
 			}
 			if strings.Contains(c.Name, "requestlist.") {
-				found[0].Because = "Unbound had no room for these queries: they were dropped. Queries wait long " +
-					"where servers do not answer."
-				return do("raise num-queries-per-thread, and set outgoing-range to twice that (unbound.conf: "+
-					"num-queries-per-thread: 4096, outgoing-range: 8192); check with unbound-control "+
-					"dump_requestlist which servers do not answer", found)
+				found[0].Because = "Unbound dropped these queries because its request list was full. The list " +
+					"fills up when servers do not answer."
+				return do("raise num-queries-per-thread and set outgoing-range to twice its value (unbound.conf: "+
+					"num-queries-per-thread: 4096, outgoing-range: 8192); unbound-control dump_requestlist shows "+
+					"which servers do not answer", found)
 			}
 			return do(queueRemedy, found)
 		},

@@ -10,7 +10,7 @@ import (
 // diskBusy finds a disk that has no time left.
 func diskBusy() Rule {
 	return Rule{
-		ID: "disk-saturated", Title: "A disk is busy all the time, or slow to answer", Severity: Info, Needs: []string{"disks|disk load"},
+		ID: "disk-saturated", Title: "A disk is saturated or slow", Severity: Info, Needs: []string{"disks|disk load"},
 		Because: "Reads and writes wait for this disk: the network may not be the bottleneck.",
 		Confirm: "A transfer without disk I/O (iperf3, wirerate measure bulk) is faster.",
 		Check: func(in Input) (out []Finding) {
@@ -52,7 +52,7 @@ func waits(l *facts.DiskLoad) string {
 		return ""
 	}
 	if l.ReadLatency == l.WriteLatency {
-		return fmt.Sprintf(", a request took %s ms", rounded(l.ReadLatency))
+		return fmt.Sprintf(", requests took %s ms", rounded(l.ReadLatency))
 	}
 	return fmt.Sprintf(", reads took %s ms, writes %s ms", rounded(l.ReadLatency), rounded(l.WriteLatency))
 }

@@ -85,10 +85,11 @@ func collidingErrors(n *facts.NIC, collisions facts.Counter) []Finding {
 	if sent == 0 || got == 0 || lossShare(collisions, sent) < warningShare || lossShare(errors, got) < warningShare {
 		return nil
 	}
-	found := do("set both ends of the link to autonegotiation; where one end is fixed, fix the other to the same",
-		one(n.Name, []facts.Source{collisions.Source}, "collisions: %s, %s of the packets sent, and receive errors: %s",
+	found := do("set both ends of the link to autonegotiation (ifconfig NAME media autoselect), or both to the "+
+		"same fixed speed and duplex",
+		one(n.Name, []facts.Source{collisions.Source}, "collisions: %s (%s of the packets sent); receive errors: %s",
 			happened(collisions), percent(lossShare(collisions, sent)), happened(errors)))
-	found[0].Confirm = "ifconfig " + n.Name + " shows half-duplex, or a fixed media."
+	found[0].Confirm = "ifconfig " + n.Name + " shows half-duplex or a fixed media type."
 	return with(graded(errors, got, Critical), found)
 }
 

@@ -119,15 +119,18 @@ func ownProbesBack(f *facts.Facts) []Finding {
 		return nil
 	}
 	m := detectedTwice.FindStringSubmatch(lines[0].Text)
-	found := one(m[1], lines, "the kernel found its IPv6 address %s used twice", m[2])
+	found := one(m[1], lines, "the kernel detected that its IPv6 address %s is already in use", m[2])
 	if m[3] == "" || m[3] == "0" {
-		return do("find the other host: ndp -an on its neighbours shows its MAC address", found)
+		return do("find the other host: ndp -an on a third host in this network shows its MAC address", found)
 	}
-	found[0].Summary += ", and heard its own probes " + m[3] + " times"
-	found[0].Because = "Either a second interface has the same MAC address, which jails and cloned virtual machines often have, or the " +
-		"bridge is part of a loop: then every broadcast circulates, and the whole network stops."
-	return do("compare the MAC addresses (ifconfig -a; of a jail, jexec JAIL ifconfig) and give each its own: ifconfig "+m[1]+
-		" ether 02:00:00:00:00:01; then find a second path between the bridge and the switch (ifconfig BRIDGE shows the members)", found)
+	found[0].Summary += ", and received its own probes " + m[3] + " times"
+	found[0].Because = "Either a second interface has the same MAC address, which is common with jails and cloned " +
+		"virtual machines, or the bridge is part of a loop: broadcasts then circulate endlessly and can take down " +
+		"the whole network."
+	return do("compare the MAC addresses (ifconfig -a; in a jail, jexec JAIL ifconfig) and give each interface "+
+		"its own: ifconfig "+m[1]+
+		" ether 02:00:00:00:00:01; then look for a second path between the bridge and the switch (ifconfig BRIDGE "+
+		"lists the members)", found)
 }
 
 var detectedTwice = regexp.MustCompile(`\b([a-z]\w*): DAD detected duplicate IPv6 address (\S+):(?: NS in/out(?:/loopback)?=\d+/\d+(?:/(\d+))?)?`)

@@ -61,8 +61,9 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 		n := &f.NICs[i]
 		_, c := largest(nicCounters(n, "netstat.Coll", "netstat.Colls"))
 		if sent := sentPackets(n); virtualAddress.MatchString(n.MAC) && c.Value > warningCount && c.Value*10 > sent*9 {
-			return do(paravirtual, one(n.Name, []facts.Source{c.Source}, "it is an emulated card: its address is one of a "+
-				"hypervisor's (%s), and its collisions (%d, for %d packets sent) are not real", n.MAC, c.Value, sent))
+			return do(paravirtual, one(n.Name, []facts.Source{c.Source}, "this is an emulated card: its MAC "+
+				"address %s is from a hypervisor's range, and its collisions (%d for %d packets sent) are not "+
+				"real", n.MAC, c.Value, sent))
 		}
 	}
 	guest, _ := f.Setting("kern.vm_guest")

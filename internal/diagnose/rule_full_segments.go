@@ -61,8 +61,8 @@ func stuckSegments(f *facts.Facts) []Finding {
 		if d.Stuck == 0 {
 			continue
 		}
-		found := one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times without an ACK, smaller ones were "+
-			"acknowledged", d.StuckBytes, d.Stuck)
+		found := one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times without an ACK, "+
+			"while smaller ones were acknowledged", d.StuckBytes, d.Stuck)
 		for _, told := range f.Messages {
 			m := smallerMTU.FindStringSubmatch(told.Text)
 			if m == nil {
@@ -75,9 +75,10 @@ func stuckSegments(f *facts.Facts) []Finding {
 			found[0].Summary = fmt.Sprintf("a segment of %d bytes was sent %d times although %s reported an MTU of %s", d.StuckBytes,
 				d.Stuck, from, mtu)
 			found[0].Evidence = append(found[0].Evidence, told.Source)
-			found[0].Because = "The sender does not use the MTU that the router reports: its filter drops the ICMP messages, or its " +
-				"TCP does not do path MTU discovery."
-			return do("on the sender, accept ICMP \"fragmentation needed\", or set the MTU of its interface to "+mtu+
+			found[0].Because = "The sender ignores the MTU that the router reports: its firewall drops the ICMP " +
+				"messages, or its TCP does not use path MTU discovery."
+			return do("on the sender, allow inbound ICMP \"fragmentation needed\", or set the MTU of its "+
+				"interface to "+mtu+
 				" (ip link set NAME mtu "+mtu+"); otherwise clamp the MSS on the router", found)
 		}
 		return do(findSmallerLink, found)

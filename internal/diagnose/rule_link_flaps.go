@@ -42,7 +42,7 @@ func linkFlaps() Rule {
 					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
 				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
-					found[0].Because = "Everything in flight was lost. A single time may be a pulled cable, a restarted device, or a " +
+					found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or a " +
 						"settings change."
 					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}
@@ -132,15 +132,19 @@ func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
 	}
 	slices.Sort(at)
 	slices.SortFunc(on, time.Time.Compare)
-	found := with(Info, one(shortList(names, most), sample(seen), "the log shows the link going down once, and not up again while it was written"))
-	found[0].Because = "Everything in flight was lost. A single time may be a pulled cable, a restarted device, or a settings change."
+	found := with(Info, one(shortList(names, most), sample(seen), "the link went down once, and the log does not "+
+		"show it coming up again"))
+	found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or " +
+		"a settings change."
 	found = do("if it happens again: "+flapAction(f, names[0]), found)
 	if n := len(names); n > 1 && (together(at, n) || near(on, n)) {
-		found = with(Warning, one(shortList(names, most), sample(seen), "the log shows each of these links going down, and not up again while it "+
-			"was written"))
-		found[0].Because = "Links that fail together point at what they share: the switch, the card, its driver or its power."
-		found = do("compare the times with the switch's log (restart, err-disabled ports); ip -br link shows which are down now, "+
-			shell.Join("ethtool", names[0])+" whether a signal arrives", found)
+		found = with(Warning, one(shortList(names, most), sample(seen), "these links went down together, and the "+
+			"log does not show them coming up again"))
+		found[0].Because = "Links that fail together point to something they share: the switch, the card, its " +
+			"driver or its power supply."
+		found = do("compare the times with the switch's log (restart, err-disabled ports); ip -br link shows "+
+			"which links are still down, "+
+			shell.Join("ethtool", names[0])+" whether a link is detected", found)
 	}
 	return found
 }
@@ -167,12 +171,13 @@ func withoutMember(f *facts.Facts) []Finding {
 	if len(lines) == 0 {
 		return nil
 	}
-	found := one(name, sample(lines), "the bond lost its last member with a link (%s)", counted(len(lines), "time"))
-	found[0].Because = "Until a member's link is up again nothing passes. Members that fail together point at what they share: the switch, " +
-		"the card, its firmware, or the bond's own monitoring (arp_ip_target)."
-	found[0].Confirm = "The switch's log shows the ports down at the same times; if not, the driver or the bond's monitoring did it."
+	found := one(name, sample(lines), "the bond lost its last active member (%s)", counted(len(lines), "time"))
+	found[0].Because = "No traffic passes until a member's link is up again. Members that fail together point to " +
+		"something they share: the switch, the card, its firmware, or the bond's own link monitoring (arp_ip_target)."
+	found[0].Confirm = "The switch's log shows the ports down at the same times; if it does not, the driver or " +
+		"the bond's link monitoring is at fault."
 	return decisive(do("compare the times with the switch's log (restart, err-disabled ports, LACP); "+shell.Join("cat", "/proc/net/bonding/"+name)+
-		" shows each member's state and failure count; connect the members to two cards and two switches", found))
+		" shows each member's state and failure count; spread the members over two cards and two switches", found))
 }
 
 var noMember = regexp.MustCompile(`\b([a-z][\w.-]*): now running without any active interface`)
@@ -197,16 +202,18 @@ func withdrawnFunction(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one(cmp.Or(firstGroup(switchedFromVF, lines[0].Text), "hv_netvsc"), lines, "the host withdrew its virtual function (%s)",
+	found := one(cmp.Or(firstGroup(switchedFromVF, lines[0].Text), "hv_netvsc"), lines, "the hypervisor withdrew "+
+		"the SR-IOV virtual function (%s)",
 		counted(n, "time"))
 	if n < often {
 		found = with(Info, found)
 	}
-	found[0].Because = "Hyper-V and Azure withdraw the SR-IOV device while they service the host: meanwhile traffic takes the " +
-		"slower software path, and programs that use the device itself (DPDK) lose it."
-	found[0].Confirm = "The times match scheduled events of the VM, or the log of the hypervisor."
-	return decisive(do("nothing while it is rare; leave the virtual function itself without addresses, unmanaged by NetworkManager "+
-		"and netplan; if it happens often, redeploy the VM to another host and report it to the provider", found))
+	found[0].Because = "Hyper-V and Azure withdraw the SR-IOV device during host maintenance: traffic takes the " +
+		"slower software path meanwhile, and programs that use the device directly (DPDK) lose it."
+	found[0].Confirm = "The times match the VM's scheduled events or the hypervisor's log."
+	return decisive(do("if it is rare, nothing needs fixing, but the virtual function itself must have no address "+
+		"and must not be managed by NetworkManager or netplan; if it happens often, redeploy the VM to another "+
+		"host and report it to the provider", found))
 }
 
 var switchedFromVF = regexp.MustCompile(`hv_netvsc \S+(?: (\S+))?: Data path switched from VF`)

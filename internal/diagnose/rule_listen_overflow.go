@@ -82,7 +82,8 @@ func listenMessages(f *facts.Facts) []Finding {
 		out = one(subject, lines, "the kernel reported full accept queues (%s)%s", counted(n, "line"),
 			map[bool]string{true: fmt.Sprintf(", at least %s lost", counted(lost, "connection"))}[lost > 0])
 	}
-	raise := Fix{Action: ownerOf(lines[0].Text) + "find out why it does not accept, then raise the backlog it gives to listen()"}
+	raise := Fix{Action: ownerOf(lines[0].Text) + "find out why it does not accept connections in time, then " +
+		"raise the backlog that it passes to listen()"}
 	out[0].Fix = []Fix{raise, {Action: "the kernel caps the backlog at this limit when the program calls listen(): raise it, then restart the program",
 		Setting: "kern.ipc.soacceptqueue"}}
 	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog

@@ -47,12 +47,13 @@ func mbufsWithoutClusters(f *facts.Facts) []Finding {
 	if f.System != "freebsd" || mbufs.Used < many || clusters.Source.From == "" || clusters.Used*perCluster > mbufs.Used {
 		return nil
 	}
-	found := with(Info, do("repeat netstat -m while the host is idle, and compare netstat -an (Recv-Q, Send-Q) and vmstat -z: if no "+
-		"queue holds them, something leaks them: update the system, and remove the last driver, tunnel or program that was added",
+	found := with(Info, do("repeat netstat -m while the host is idle, and compare it with netstat -an (Recv-Q, "+
+		"Send-Q) and vmstat -z; if no queue holds the mbufs, they leak: update the system, and remove the driver, "+
+		"tunnel or program that was added last",
 		one(mbufs.Name, []facts.Source{cmp.Or(mbufs.InUse, mbufs.Source), cmp.Or(clusters.InUse, clusters.Source)},
 			"%d in use, but only %d clusters", mbufs.Used, clusters.Used)))
-	found[0].Because = "Packets of a usual size have a cluster: so many mbufs without one are small packets that wait in a queue, " +
-		"pages that sendfile sends, or a leak, which ends when the kernel has no memory left."
-	found[0].Confirm = "The number does not fall when the traffic stops, and grows from day to day."
+	found[0].Because = "Packets of normal size use a cluster. So many mbufs without one are small packets waiting " +
+		"in a queue, pages sent by sendfile, or a leak that will exhaust kernel memory."
+	found[0].Confirm = "The number does not drop when the traffic stops, and it grows from day to day."
 	return decisive(found)
 }

@@ -47,8 +47,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		return Fix{Action: "recreate the set with a larger size: ipset create NEW TYPE maxelem 262144, fill it, then ipset " +
 			"swap NEW OLD"}
 	case strings.Contains(mark, "kmem_map"):
-		return Fix{Action: "find what fills kernel memory: run vmstat -z, vmstat -m and netstat -m twice, an hour apart, and compare; a zone " +
-			"that only grows is a leak"}
+		return Fix{Action: "find what fills kernel memory: run vmstat -z, vmstat -m and netstat -m twice, an hour " +
+			"apart, and compare; a zone that only grows is leaking"}
 	case strings.Contains(mark, "route cache"):
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):

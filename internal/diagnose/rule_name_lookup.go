@@ -45,11 +45,12 @@ func slowRecursion(all []facts.RequestTime, found []Finding) []Finding {
 		mean = max(mean, r.Lookup)
 	}
 	found[0].Subject, found[0].Summary = "unbound", fmt.Sprintf("recursive queries take %.3g s on average", mean)
-	found[0].Because = "Some of the servers that it asks answer late or not at all, or their answers are lost; one that waits for its " +
-		"timeouts raises the mean far above the median. Answers from the cache are not affected."
+	found[0].Because = "Some of the servers that Unbound asks answer late or not at all, or their answers are " +
+		"lost; a few timeouts raise the mean far above the median. Answers from the cache are not affected."
 	found[0].Confirm = "unbound-control dump_infra shows servers with a high rto or many timeouts."
-	return do("find them with unbound-control dump_infra (rto, timeouts) and query them by dig @SERVER NAME; if it forwards (forward-addr), "+
-		"replace the forwarder that does not respond; without IPv6 connectivity set do-ip6: no", found)
+	return do("find them with unbound-control dump_infra (rto, timeouts) and query them with dig @SERVER NAME; if "+
+		"Unbound forwards (forward-addr), replace the forwarder that does not respond; without IPv6 connectivity, "+
+		"set do-ip6: no in unbound.conf", found)
 }
 
 // connectSlow finds requests that waited for the handshake of TCP.

@@ -25,9 +25,10 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("give the program fewer rules or more threads, or exclude this interface from it; against "+
-				"bursts alone, double the slots and restart the program: sysctl dev.netmap.generic_ringsize=2048 where netmap is "+
-				"emulated (lagg, bridge, cards without native support), else the card's receive descriptors",
+			return decisive(with(s, do("reduce the program's rules, give it more threads, or exclude this "+
+				"interface from it; if only bursts overflow the ring, double its slots and restart the program: "+
+				"sysctl dev.netmap.generic_ringsize=2048 where netmap is emulated (lagg, bridge, cards without "+
+				"native support), otherwise the card's receive descriptors",
 				one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
 					"its netmap ring was full (%s)", counted(n, "line")))))
 		},
@@ -84,11 +85,12 @@ func netmapMemory(f *facts.Facts) []Finding {
 		return nil
 	}
 	name := noNetmapMemory.FindStringSubmatch(lines[0].Text)[1]
-	found := with(Warning, do("double netmap's pool with every netmap program stopped (sysctl dev.netmap.buf_num=327680 "+
+	found := with(Warning, do("stop every netmap program and double netmap's memory pool (sysctl "+
+		"dev.netmap.buf_num=327680 "+
 		"dev.netmap.ring_num=400; the defaults are 163840 and 200), or give the card fewer queues or descriptors, then start the "+
 		"program again", one(name, lines, "netmap has no memory for its rings and buffers (%s)", counted(n, "line"))))
-	found[0].Because = "Each queue of the card needs a ring, and each descriptor a buffer, from a pool of fixed size. The program " +
-		"does not start without them."
+	found[0].Because = "Each queue of the card needs a ring and each descriptor needs a buffer, all from a pool " +
+		"of fixed size. Without them, the program does not start."
 	found[0].Confirm = "The program starts with the larger pool."
 	return found
 }

@@ -26,7 +26,8 @@ func nfsRetransmits() Rule {
 				found := one("nfs", []facts.Source{again.Source}, "%d of %d requests were retransmitted (%s)", again.Value,
 					calls.Value, percent(float64(again.Value)/float64(calls.Value)))
 				found = do("check whether the path loses packets; if not, check the server for busy disks and for "+
-					"all nfsd threads in use (nfsstat -s); where nfsstat -m shows proto=udp, mount over TCP", with(graded(again, calls.Value, Critical), found))
+					"all nfsd threads in use (nfsstat -s); if nfsstat -m shows proto=udp, mount over TCP "+
+					"(proto=tcp)", with(graded(again, calls.Value, Critical), found))
 				if i := slices.IndexFunc(f.NFSMounts, overUDP); i >= 0 {
 					found[0].Evidence = append(found[0].Evidence, f.NFSMounts[i].Source)
 				}
@@ -195,11 +196,12 @@ var silentServers = []struct {
 			"TcpRetransSegs"},
 	{message: regexp.MustCompile(facts.UnreachedSMB),
 		what: "the SMB server could not be reached when it was mounted",
-		because: "cifs_mount returned an error of the connection, not of the login: 101 and 113 are no route or no such host, 110 and 115 are no " +
-			"answer in time, 111 is a refusal.",
+		because: "cifs_mount returned a connection error, not a login error: 101 and 113 mean no route to the " +
+			"host, 110 and 115 no answer in time, 111 connection refused.",
 		confirm: "nc -zv SERVER 445 fails at the same time.",
-		do: "nc -zv SERVER 445: a refusal means no SMB service there, silence a firewall or a wrong address; if it fails only while the system " +
-			"starts, mount it later (in /etc/fstab, options _netdev,x-systemd.automount)"},
+		do: "test the port with nc -zv SERVER 445: a refusal means that no SMB service listens there, no answer " +
+			"means a firewall or a wrong address; if the mount fails only at boot, mount later (options " +
+			"_netdev,x-systemd.automount in /etc/fstab)"},
 	{message: regexp.MustCompile(facts.LostCephDaemon),
 		what: "the connection to a Ceph daemon was lost", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.SlowHeartbeat),
@@ -207,8 +209,8 @@ var silentServers = []struct {
 	{message: regexp.MustCompile(facts.NoHeartbeat),
 		what: "a Ceph daemon did not respond to the heartbeats of another", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.FewHeartbeats), what: "the daemon reaches too few of its heartbeat peers",
-		because: "An OSD does not start while it hears from fewer than a third of its peers: its link or network is down or lossy, the " +
-			"MTUs differ, or most of the others are down.", do: heartbeatCheck},
+		because: "An OSD does not start while it hears from fewer than a third of its peers: its link or network " +
+			"is down or lossy, the MTUs differ, or most of its peers are down.", do: heartbeatCheck},
 	{message: regexp.MustCompile(facts.SilentDRBD),
 		what:  "the DRBD peer did not respond",
 		peers: regexp.MustCompile(`(?:block |drbd )\S+ (?:tcp:)?([\w.-]+): (?:PingAck did not arrive|conn\( \w+ -> NetworkFailure)`),
@@ -220,10 +222,12 @@ var silentServers = []struct {
 		do: "check the target at that time: its log, its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +
 			"frames), nstat -az TcpRetransSegs"},
 	{message: regexp.MustCompile(facts.LostGlusterFS), what: "the connection to a GlusterFS brick was lost",
-		because: "A replicated volume goes on without the brick and heals it later, but fails writes without a quorum; a distributed one misses the brick's files.",
+		because: "A replicated volume continues without the brick and heals it later, but rejects writes without " +
+			"a quorum; a distributed volume lacks the brick's files meanwhile.",
 		confirm: "gluster volume status shows the brick without a port or a process.",
-		do: "check the brick with gluster volume status and its log (/var/log/glusterfs/bricks) for that time: a restart, a full disk; then the " +
-			"path: ping -M do -s 1472 HOST, nstat -az TcpRetransSegs; after it is back, gluster volume heal VOLUME info"},
+		do: "check the brick with gluster volume status and its log (/var/log/glusterfs/bricks) for a restart or " +
+			"a full disk at that time; then the path: ping -M do -s 1472 HOST, nstat -az TcpRetransSegs; once it " +
+			"is back, check the healing: gluster volume heal VOLUME info"},
 	{message: regexp.MustCompile(facts.SilentGlusterFS), what: "a GlusterFS brick did not respond",
 		do: "check the brick's host at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 HOST (8972 " +
 			"with jumbo frames), nstat -az TcpRetransSegs"},

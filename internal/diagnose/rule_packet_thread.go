@@ -88,7 +88,7 @@ func fullSoftirq(t facts.Thread) []Finding {
 // ofWhat says of what a thread's share is.
 func ofWhat(t facts.Thread) string {
 	if t.Share < 0.85 {
-		return fmt.Sprintf("all cores: if there are %.0f, all of one core", 1/t.Share)
+		return fmt.Sprintf("all cores, which is one whole core if there are %.0f", 1/t.Share)
 	}
 	return "one core"
 }

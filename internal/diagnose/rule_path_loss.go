@@ -146,10 +146,12 @@ func unanswered(f *facts.Facts) []Finding {
 			found[0].Summary = fmt.Sprintf("none of %d pings with %d bytes of data was answered, but %d of %d with %d bytes were", p.Sent, p.Data,
 				small.Answered, small.Sent, small.Data)
 			found[0].Evidence = append(found[0].Evidence, cmp.Or(small.Counted, small.Source))
-			found[0].Because = "Only the size differs, and it is far below any MTU: something on the path (a tunnel, an offload, a filter rule) drops " +
-				"packets by their length."
-			return decisive(do(fmt.Sprintf("ping each hop before it with both sizes (ping -s %d HOP, ping -s %d HOP; traceroute PEER lists them): the first that "+
-				"answers only the smaller one is behind the fault; on this host and its hypervisor switch the offloads off to test (ethtool -K NAME tx off gso off tso off)",
+			found[0].Because = "The pings differ only in size, and both sizes are far below any MTU: something on " +
+				"the path (a tunnel, an offload, a firewall rule) drops packets by length."
+			return decisive(do(fmt.Sprintf("ping each hop on the path with both sizes (ping -s %d HOP, ping -s %d "+
+				"HOP; traceroute PEER lists the hops): the fault is just before the first hop that answers only "+
+				"the smaller one; to test the offloads, disable them on this host and its hypervisor (ethtool -K "+
+				"NAME tx off gso off tso off)",
 				small.Data, p.Data), with(Warning, found)))
 		}
 		return decisive(do("ping the hops before it (traceroute PEER), then check the first that does not respond: route "+
@@ -158,8 +160,12 @@ func unanswered(f *facts.Facts) []Finding {
 	return nil
 }
 
-// bySize is a smaller ping to the same peer that was answered.
+// bySize is a smaller ping to the same peer that was answered; larger ones meet the MTU.
 func bySize(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
+	const smallest = 1000
+	if large.Data >= smallest {
+		return facts.Ping{}, false
+	}
 	i := slices.IndexFunc(f.Pings, func(p facts.Ping) bool {
 		return p.Peer == large.Peer && p.Peer != "" && p.Data < large.Data && p.Data > 0 && 2*p.Answered > p.Sent
 	})

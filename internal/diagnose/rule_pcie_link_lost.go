@@ -12,7 +12,8 @@ func pcieLinkLost() Rule {
 		Needs: []string{"messages"},
 		Because: "The card no longer responds on its bus, so the interface is dead until it is reset. ASPM, a riser, the " +
 			"power supply, firmware or heat is at fault, not a network setting.",
-		Confirm: "lspci (pciconf -lv) shows the card with (rev ff), or not at all; a cold boot brings it back.",
+		Confirm: "lspci (FreeBSD: pciconf -lv; OpenBSD: pcidump) shows the card with revision ff or not at all; a " +
+			"cold boot brings it back.",
 		Check: func(in Input) []Finding {
 			for _, sign := range busLost {
 				lines, n := matching(in.Facts, sign)

@@ -17,10 +17,10 @@ func peerSilent() Rule {
 		ID: "peer-silent", Title: "A peer does not respond to new connections",
 		Needs: []string{"linux:flows|socket table|handshakes|messages", "freebsd:socket table|handshakes|messages",
 			"openbsd:socket table|handshakes|messages"}, Severity: Warning,
-		Because: "Nothing came back for the SYNs of these connections. The peer is down or its SYN queue is full, " +
-			"a firewall drops them, or the path loses them.",
-		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer shows " +
-			"whether the SYNs arrive, its ss -ltn and nstat -az TcpExtListenDrops whether it drops them.",
+		Because: "The SYNs of these connections were not answered: the peer is down or its SYN queue is full, a " +
+			"firewall drops the SYNs, or the path loses them.",
+		Confirm: "The same connections are still in SYN-SENT a few seconds later; on the peer, tcpdump shows " +
+			"whether the SYNs arrive, and ss -ltn and nstat -az TcpExtListenDrops show whether it drops them.",
 		Check: func(in Input) []Finding {
 			const many = 3
 			for _, d := range in.Facts.Talks {
@@ -69,19 +69,19 @@ func answeredLate(f *facts.Facts) []Finding {
 	}
 	said := ""
 	if n > 1 {
-		said = fmt.Sprintf("; %d connections like this", n)
+		said = fmt.Sprintf("; %d connections are affected", n)
 	}
-	found := one(longest.To, []facts.Source{longest.WaitedLine}, "a SYN was answered only after it was sent "+
-		"again, %.2g s after the first%s",
+	found := one(longest.To, []facts.Source{longest.WaitedLine}, "a SYN was answered only after it was "+
+		"retransmitted %.2g s later%s",
 		longest.Waited, said)
-	found[0].Because = "The first SYN or its answer was lost or dropped: by a full queue or connection table, a " +
-		"filter, NAT, or a wrong checksum. Linux sends a SYN again after 1 s, then after 3, 7 and 15 s: each such " +
-		"connection is late by that."
-	found[0].Confirm = "tcpdump at the peer shows whether the first SYN arrives there, and whether it answers."
-	return decisive(do("capture at both ends at once: if the first SYN does not arrive, look for the drop in "+
-		"between (conntrack -S, ethtool -S NAME; on a tunnel also its checksum offload: ethtool -K NAME "+
-		"tx-checksum-ip-generic off); if it arrives, check nstat -az TcpExtListenDrops "+
-		"there", with(repeated(n, often), found)))
+	found[0].Because = "The first SYN or its answer was lost on the path, or dropped because of a full queue or " +
+		"connection table, a firewall, NAT or a wrong checksum. Linux retransmits a SYN 1, 3, 7 and 15 s after " +
+		"the first one: each affected connection is delayed by that much."
+	found[0].Confirm = "tcpdump on the peer shows whether the first SYN arrives, and whether the peer answers it."
+	return decisive(do("capture on both ends at once: if the first SYN does not arrive, look for drops on the "+
+		"path (conntrack -S, ethtool -S NAME; on a tunnel, also disable its checksum offload: ethtool -K NAME "+
+		"tx-checksum-ip-generic off); if it arrives, check nstat -az TcpExtListenDrops on the "+
+		"receiver", with(repeated(n, often), found)))
 }
 
 // gaveUp finds programs that gave up connecting.

@@ -11,10 +11,11 @@ import (
 // poolWait finds a device of a ZFS pool that is much slower than the others, or a pool whose disks all answer late.
 func poolWait() Rule {
 	return Rule{
-		ID: "pool-wait", Title: "Disks of a ZFS pool answer late", Severity: Info, Needs: []string{"pool waits"},
-		Because: "A write to a raidz or mirror ends when the slowest of its disks has answered, and a client of a server " +
-			"waits with it: the network may not be the bottleneck.",
-		Confirm: "A transfer without disk I/O (iperf3) is fast; zpool iostat -vl shows the same at the next slow transfer.",
+		ID: "pool-wait", Title: "The disks of a ZFS pool are slow", Severity: Info, Needs: []string{"pool waits"},
+		Because: "A write to a raidz or mirror finishes only when its slowest disk has answered, and the server's " +
+			"clients wait for it: the network may not be the bottleneck.",
+		Confirm: "A transfer without disk I/O (iperf3) is fast; zpool iostat -vl shows the same during the next " +
+			"slow transfer.",
 		Check: func(in Input) (out []Finding) {
 			waits := in.Facts.PoolWaits
 			for i := range waits {
@@ -63,9 +64,10 @@ func slowDevice(pool string, waits []facts.PoolWait) []Finding {
 	if wholeDisk.MatchString(worst.Device) {
 		path = "/dev/" + worst.Device
 	}
-	return do(fmt.Sprintf("read its errors: smartctl -x %s (reallocated and pending sectors, the log of errors; a model with "+
-		"shingled tracks, SMR, is slow at writes); then replace it: zpool replace %s %s NEWDISK", path, pool, worst.Device),
-		one(worst.Device, []facts.Source{worst.Source}, "this disk of pool %s took %s for a request%s; the median of the %d "+
+	return do(fmt.Sprintf("check the disk with smartctl -x %s (reallocated and pending sectors, error log; SMR "+
+		"models are slow at writes), then replace it: zpool replace %s %s NEWDISK", path, pool, worst.Device),
+		one(worst.Device, []facts.Source{worst.Source}, "this disk of pool %s took %s per request%s; the median "+
+			"of the %d "+
 			"data disks is %s", pool, took(slowest(worst)), ofReport(worst), len(devices), took(median)))
 }
 
@@ -74,10 +76,12 @@ func slowPool(pool *facts.PoolWait) []Finding {
 	if slowest(pool) < late || pool.Reads+pool.Writes < 1 {
 		return nil
 	}
-	return do(fmt.Sprintf("find the requests: zpool iostat -vr %s 5 (their sizes), zpool status %s (a scrub or resilver); if all disks "+
-		"are as slow, more mirrors or faster disks, and a log device for synchronous writes: zpool add %s log DEVICE", pool.Pool,
+	return do(fmt.Sprintf("find the load with zpool iostat -vr %s 5 (request sizes) and zpool status %s (a scrub "+
+		"or resilver); if all disks are equally slow, add mirrors or use faster disks, and add a log device for "+
+		"synchronous writes: zpool add %s log DEVICE", pool.Pool,
 		pool.Pool, pool.Pool),
-		one(pool.Pool, []facts.Source{pool.Source}, "the disks of pool %s took %s for a read, %s for a write%s (%.0f reads/s, "+
+		one(pool.Pool, []facts.Source{pool.Source}, "the disks of pool %s took %s per read, %s per write%s (%.0f "+
+			"reads/s, "+
 			"%.0f writes/s)", pool.Pool, took(pool.ReadWait), took(pool.WriteWait), ofReport(pool), pool.Reads, pool.Writes))
 }
 
@@ -92,7 +96,7 @@ func slowest(w *facts.PoolWait) float64 { return max(w.ReadWait, w.WriteWait) }
 
 func ofReport(w *facts.PoolWait) string {
 	if w.First {
-		return " (a mean since the pool was imported, if this is a first report)"
+		return " (the average since the pool was imported, if this is the first report)"
 	}
 	return ""
 }

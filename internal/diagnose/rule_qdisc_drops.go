@@ -66,14 +66,17 @@ func discardsAll(n *facts.NIC) []Finding {
 		found := with(Critical, one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "the interface's queue sent nothing and dropped all %d packets",
 			q.Dropped.Value))
 		dev := typed(n.Name)
-		found[0].Because = "Packets go to a class that does not exist, or to a queue without room; even ARP does not leave the host."
-		todo := "tc qdisc replace dev " + dev + " root fq_codel makes it send again; then check the default class and the lengths of the queues " +
-			"(tc -s class show dev " + dev + ")"
+		found[0].Because = "Packets are sent to a class that does not exist or to a queue with no room; not even " +
+			"ARP leaves the host."
+		todo := "check the default class and the queue lengths (tc -s class show dev " + dev + "), or restore " +
+			"traffic with a plain queue: tc qdisc replace dev " + dev + " root fq_codel"
 		if strings.Contains(q.Options, "direct_qlen 0") {
-			found[0].Because = "The queue of packets without a class has no room (direct_qlen 0): its length is the interface's txqueuelen when the " +
-				"qdisc is created, and that was 0. Even ARP does not leave the host."
-			todo = "ip link set dev " + dev + " txqueuelen 1000, then create the qdisc again (tc qdisc replace dev " + dev + " root htb); or tc qdisc " +
-				"replace dev " + dev + " root fq_codel"
+			found[0].Because = "Unclassified packets go to a queue with no room (direct_qlen 0): HTB takes its " +
+				"length from the interface's txqueuelen when it is created, and that was 0. Not even ARP leaves " +
+				"the host."
+			todo = "recreate the qdisc with a longer queue: ip link set dev " + dev + " txqueuelen 1000; tc qdisc del dev " +
+				dev + " root; then add the qdisc and its classes again, or without shaping: tc qdisc replace dev " + dev +
+				" root fq_codel"
 		}
 		return do(todo, found)
 	}

@@ -20,11 +20,13 @@ func arrayRebuilds() Rule {
 			action := "allow it to finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
 			switch {
 			case strings.HasPrefix(r.Array, "drbd"):
-				found := one(r.Array, []facts.Source{r.Source}, "a pass over the network is in progress (%s)", r.Action)
-				found[0].Because = "DRBD limits a resync by itself, to leave room for normal writes: its speed says nothing of the " +
-					"network. Normal writes compete with it until it has finished."
-				return decisive(do("to resync faster, raise c-max-rate and c-min-rate in the disk section (drbdadm disk-options "+
-					"--c-max-rate=VALUE RESOURCE), and max-buffers in the net section", found))
+				found := one(r.Array, []facts.Source{r.Source}, "a resync or verify over the network is in "+
+					"progress (%s)", r.Action)
+				found[0].Because = "DRBD throttles a resync to leave room for normal writes, so the speed of the " +
+					"resync says nothing about the network. Normal writes compete with it until it has finished."
+				return decisive(do("to resync faster, raise c-max-rate and c-min-rate in the disk section "+
+					"(drbdadm disk-options --c-max-rate=500M --c-min-rate=100M RESOURCE, in bytes per second), "+
+					"and max-buffers in the net section (max-buffers 8000)", found))
 			case r.Action == "scrub":
 				action = "allow it to finish, or pause it: zpool scrub -p " + r.Array
 			case r.Action == "resilver":

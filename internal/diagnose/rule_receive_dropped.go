@@ -26,9 +26,11 @@ func receiveDropped() Rule {
 				if !physical(n) || c.Value < 100 || few(n, c) || !still(c) {
 					continue
 				}
-				found := do("check whether it is a loss: cat /proc/net/softnet_stat (second column), then tcpdump -eni "+n.Name+
-					" 'not ip and not ip6 and not arp' for the protocols and VLANs that the host does not use; dropping those is "+
-					"harmless", one(n.Name, []facts.Source{c.Source}, "packets dropped behind the card: %s%s", happened(c), ofReceived(n, c)))
+				found := do("check whether wanted packets are lost: the second column of /proc/net/softnet_stat "+
+					"grows if the backlog is full; tcpdump -eni "+n.Name+
+					" 'not ip and not ip6 and not arp' shows protocols and VLANs that the host does not use, "+
+					"whose drops are harmless", one(n.Name, []facts.Source{c.Source}, "packets dropped after "+
+					"the card received them: %s%s", happened(c), ofReceived(n, c)))
 				if slices.Contains([]string{"i40e", "ena", "vmxnet3", "enic", "cxgb4", "mlx5_core", "mlx4_en"}, n.Driver) {
 					found[0].Because = "This driver also counts packets here for which the card had no buffer: ethtool -S " +
 						"distinguishes them."

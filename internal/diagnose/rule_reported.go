@@ -188,20 +188,20 @@ type knownReport struct {
 var knownReports = []knownReport{
 	{regexp.MustCompile(`^xx drop \((?:CT: Map insertion failed|No mapping for NAT masquerade)`), "cilium", reportText{
 		summary: "packets were dropped because a connection table is full",
-		because: "Cilium keeps connections and translations in eBPF maps of fixed size; a connection that finds " +
-			"no room is dropped.",
-		do: "compare cilium bpf ct list global | wc -l with bpf-ct-global-tcp-max and bpf-ct-global-any-max, and " +
-			"raise them, or bpf-map-dynamic-size-ratio"}},
+		because: "Cilium keeps connections and translations in eBPF maps of fixed size; new connections are " +
+			"dropped when a map is full.",
+		do: "compare the number of entries (cilium bpf ct list global | wc -l) with bpf-ct-global-tcp-max and " +
+			"bpf-ct-global-any-max in the ConfigMap cilium-config, and raise these or bpf-map-dynamic-size-ratio"}},
 	{regexp.MustCompile(`(?:drop|DROPPED).*(?:FIB lookup failed|FIB_LOOKUP_FAILED)`), "cilium", reportText{
-		summary: "packets were dropped because the lookup of their route or neighbour failed",
-		because: "The node has no route to the destination, or no entry for its next hop in the neighbour table (FIB).",
-		do: "on the node: ip route get ADDRESS and ip neigh show for the destinations in the messages; the number " +
-			"behind the reason: 4 no unicast route, 5 forwarding is off (sysctl -w " +
-			"net.ipv4.conf.all.forwarding=1), 7 the neighbour is not known"}},
+		summary: "packets were dropped because the route or neighbour lookup failed",
+		because: "The node has no route to the destination, or no neighbour entry for the next hop.",
+		do: "on the node, run ip route get ADDRESS and ip neigh show for the destinations in the messages; the " +
+			"number after the reason means: 4 no unicast route, 5 forwarding is disabled (sysctl -w " +
+			"net.ipv4.conf.all.forwarding=1), 7 no neighbour entry"}},
 	{regexp.MustCompile(`(?:drop|DROPPED).*(?:Policy denied|POLICY_DENIED)`), "cilium", reportText{summary: "a network policy denied packets",
 		because: "No policy of the endpoint allows this traffic: connections time out instead of being refused.",
-		do: "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities lack a rule; " +
-			"allow them, if they are meant to talk"}},
+		do: "hubble observe --verdict DROPPED (or cilium policy trace) shows which identities are denied; if they " +
+			"need to communicate, allow them in a network policy"}},
 	{facts.SaturatedForm, "openvpn", reportText{summary: "the queue of a client was full, and packets were dropped",
 		because: "Over TCP, OpenVPN queues only a few packets for a client that is slower than the traffic to it, " +
 			"and drops the rest. TCP inside the tunnel retransmits on top of the retransmissions outside.",
@@ -210,72 +210,78 @@ var knownReports = []knownReport{
 	{regexp.MustCompile(`(?:\bcode: 55\b|\berrno[ =]+55\b|os error 55\b).*No buffer space available|` +
 		`No buffer space available \((?:os error 55|\S*tcp\.cpp:\d+)\)`), "sockets", reportText{
 		summary: "a socket operation failed with \"no buffer space\" (ENOBUFS)",
-		because: "At the start of a program it is usually a socket buffer larger than kern.ipc.maxsockbuf, which the BSDs and macOS " +
-			"refuse; later, a full send queue or exhausted network memory.",
-		do: "compare the buffer sizes in the program's configuration with sysctl kern.ipc.maxsockbuf (it must be 9/8 of the size on " +
-			"FreeBSD); if they fit, check netstat -m for denied requests and netstat -id for a send queue that drops"}},
+		because: "When a program starts, the usual cause is a socket buffer larger than kern.ipc.maxsockbuf " +
+			"allows, which FreeBSD and macOS refuse; later, it is a full send queue or exhausted network memory.",
+		do: "compare the buffer sizes in the program's configuration with sysctl kern.ipc.maxsockbuf (on FreeBSD " +
+			"it must be at least 9/8 of the size); if they fit, check netstat -m for denied requests and netstat " +
+			"-id for drops on the send queue"}},
 	{regexp.MustCompile(`Unreasonably long \d+ms poll interval|blocked \d+ ms waiting for \S+ to quiesce`), "", reportText{
-		summary: "a thread was busy or stopped for a second or more at a time",
-		because: "New flows wait for ovs-vswitchd or the OVN daemon, and probes time out meanwhile; much user and " +
-			"system time in the message is work (a large flow or routing table), little is a host short of CPU or " +
-			"memory.",
-		do: "top -H -p $(pidof ovs-vswitchd) shows the thread, ovs-appctl upcall/show the flows and ovs-appctl " +
-			"coverage/show the work; a full routing table: keep it out of the namespace of Open vSwitch"}},
+		summary: "a thread was busy or blocked for a second or more",
+		because: "Meanwhile, new flows wait for ovs-vswitchd or the OVN daemon, and probes time out. If the " +
+			"message shows much user and system time, the thread had too much work (a large flow or routing " +
+			"table); if little, the host was short of CPU or memory.",
+		do: "find the thread with top -H -p $(pidof ovs-vswitchd), the number of flows with ovs-appctl " +
+			"upcall/show, and the kind of work with ovs-appctl coverage/show; keep a full Internet routing table " +
+			"out of Open vSwitch's network namespace"}},
 	{regexp.MustCompile(`(?i)received an invalid passwd`), "VRRP", reportText{
 		summary: "advertisements of another router were dropped because its password differs",
-		because: "A backup that accepts no advertisement becomes master too: then two routers answer for the same " +
-			"address.",
-		do: "set the same auth_pass (8 characters at most) in vrrp_instance of keepalived.conf on all routers of " +
-			"this virtual_router_id; if the other router is of another group, give one of them another " +
-			"virtual_router_id"}},
+		because: "A backup that accepts no advertisements becomes master too, and two routers then answer for the " +
+			"same address.",
+		do: "set the same auth_pass (8 characters at most) in the vrrp_instance block of keepalived.conf on all " +
+			"routers with this virtual_router_id; if the other router belongs to another group, give one of the " +
+			"groups another virtual_router_id"}},
 	{regexp.MustCompile(`(?i)received lower prio\w* advert|receive advertisement timeout`), "VRRP", reportText{
 		summary: "a backup took over because the master's advertisements did not arrive in time",
-		because: "A backup takes over after about 3 missing advertisements: the master was down or too busy to " +
-			"send them, or multicast (IP protocol 112) is lost between the two. Both answer for the address " +
-			"meanwhile.",
-		do: "capture on both (tcpdump -ni IF proto 112): if the master sends late, look for its CPU and disk " +
-			"(vrrp_rt_priority 50 helps); if they get lost, use unicast_peer or fix IGMP snooping; advert_int 2 " +
+		because: "A backup takes over after about 3 missed advertisements: the master was down or too busy to " +
+			"send them, or multicast (IP protocol 112) is lost between the two. While both are master, both " +
+			"answer for the address.",
+		do: "capture on both (tcpdump -ni IF proto 112): if the master sends late, check its CPU and disk load " +
+			"(vrrp_rt_priority 50 in global_defs helps); if advertisements are lost, use " +
+			"unicast_peer or fix IGMP snooping; advert_int 2 " +
 			"tolerates longer gaps"}},
 	{regexp.MustCompile(`(?i)via TCP but not UDP`), "memberlist", reportText{
-		summary: "another node is reachable by TCP but not by UDP",
-		because: "Nodes of Docker Swarm, Consul and Nomad ask each other by UDP whether they live; without " +
-			"answers they are marked as failed, and names and addresses of their containers disappear.",
-		do: "allow UDP in both directions between all nodes: port 7946 of Docker Swarm (and 4789 for VXLAN), 8301 " +
-			"of Consul, 4648 of Nomad; check firewalls, security groups, and loss of UDP (ping, iperf3 -u)"}},
+		summary: "another node is reachable over TCP but not over UDP",
+		because: "The nodes of Docker Swarm, Consul and Nomad probe each other over UDP; a node that does not " +
+			"answer is marked as failed, and the names and addresses of its containers disappear.",
+		do: "allow UDP in both directions between all nodes: port 7946 for Docker Swarm (and 4789 for VXLAN), " +
+			"8301 for Consul, 4648 for Nomad; check firewalls and security groups, and test for UDP loss (iperf3 " +
+			"-u)"}},
 	{regexp.MustCompile(`(?i)hold ?timer expired`), "BGP", reportText{
-		summary: "a session ended because nothing arrived from the other end for the hold time", peer: true,
-		because: "Keepalives and updates share one TCP connection: a lost segment holds up all behind it. " +
-			"Full-sized updates are lost where the path has a smaller MTU, or the other end was too busy to send.",
-		do: "check for loss and the MTU between the addresses of the session (ping -M do -s 1472 PEER, mtr), the " +
-			"TCP connection (ss -tinp sport = :179 or dport = :179: retrans, unsent data), and the CPU of both " +
-			"ends at that time"}},
+		summary: "a session went down because nothing arrived from the peer within the hold time", peer: true,
+		because: "Keepalives and updates share one TCP connection: a lost segment delays everything after it. The " +
+			"path loses packets (full-sized updates, if its MTU is smaller), or the peer was too busy to send.",
+		do: "check the path between the session's addresses for loss and MTU (ping -M do -s 1472 PEER, mtr PEER), " +
+			"the TCP connection (ss -tinp sport = :179 or dport = :179 shows retrans and unsent data), and the " +
+			"CPU load of both ends at that time"}},
 	{regexp.MustCompile(`\bBGP not established with\b|\b(?:Active|Connect|Idle|OpenSent)\s+Socket: `), "BGP", reportText{
 		summary: "sessions are not established", peer: true,
-		because: "Without the session its routes are missing, and traffic to the networks behind that peer is " +
-			"dropped or takes another way.",
-		do: "check that the daemon at the other end runs and has this address as a neighbour with the same AS " +
-			"number, and that port 179 is open (nc -zv PEER 179)"}},
+		because: "Without the session, its routes are missing, and traffic to the networks behind that peer is " +
+			"dropped or takes another path.",
+		do: "check that the BGP daemon of the peer is running and has this address as a neighbour with the " +
+			"correct AS number, and that port 179 is reachable (nc -zv PEER 179)"}},
 	{regexp.MustCompile(`upstream connect error or disconnect/reset before headers`), "envoy", reportText{
-		summary: "it could not connect to the upstream, or lost the connection",
+		summary: "the proxy could not connect to the upstream, or lost the connection",
 		because: "\"connection failure\": nothing accepted the connection; \"connection termination\": the " +
 			"upstream closed it, often because its keep-alive timeout is shorter than the proxy's; \"connection " +
 			"timeout\": no answer to the SYN.",
-		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and the " +
-			"response flags in the proxy's access log (UF, UC, URX); for closed connections make the upstream's " +
-			"keep-alive timeout longer than the proxy's"}},
+		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and " +
+			"check the response flags in the proxy's access log (UF, UC, URX); if the upstream closes " +
+			"connections, make its keep-alive timeout longer than the proxy's idle timeout"}},
 	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
-		because: "Kubelet marks the node NotReady after 3 minutes: the runtime or a container hangs (often on a " +
+		because: "Kubelet marks the node NotReady after 3 minutes. The runtime or a container hangs (often on a " +
 			"dead NFS mount), or the host is short of disk throughput, memory or CPU. The network is not the " +
-			"cause by itself.",
-		do: "on the node: time crictl ps, ps -eo state,pid,wchan,cmd | grep '^D', iostat -x 1, cat /proc/pressure/*"}},
+			"direct cause.",
+		do: "on the node, find what hangs: time crictl ps, ps -eo state,pid,wchan,cmd | grep '^D', iostat -x 1, " +
+			"cat /proc/pressure/*"}},
 	{regexp.MustCompile(`Connection reset, restarting \[|SIGUSR1\[soft,connection-reset\]`), "OpenVPN", reportText{
 		summary: "the tunnel's TCP connection was closed by the other end",
-		because: "The other end, or a firewall or proxy in between, closed it. Nothing passes until the tunnel is " +
-			"up again.",
-		do: "check the other end's log for that second: a TLS error, or a second client with the same certificate " +
-			"(only one may be connected without duplicate-cn); if it happens after minutes of silence, set " +
-			"keepalive 10 60 on the server; with proto udp no device in between can close the connection"}},
+		because: "The other end, or a firewall or proxy on the path, closed it. No traffic passes until the " +
+			"tunnel is up again.",
+		do: "check the other end's log at that time for a TLS error or a second client with the same certificate " +
+			"(without duplicate-cn, only one may be connected); if it happens after minutes of silence, set " +
+			"keepalive 10 60 on the server; with proto udp, there is no TCP connection that a device on the path " +
+			"could close"}},
 	{facts.StreamGap, "video stream", reportText{summary: "packets of the stream were lost",
 		because: "UDP does not retransmit: packets lost at a full buffer, a full queue or on Wi-Fi show up as gaps " +
 			"in the video.",

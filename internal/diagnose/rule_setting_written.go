@@ -18,9 +18,9 @@ const inFile = "setting-in-file"
 // settingInFile passes on what lint says of lines of configuration files that stand beside the outputs.
 func settingInFile() Rule {
 	return Rule{
-		ID: inFile, Title: "A line of a configuration file is harmful, wrong or without effect",
+		ID: inFile, Title: "A configuration line is harmful, wrong or has no effect",
 		Severity: Warning, Needs: []string{"identity"},
-		Because: "wirerate lint judges configuration files line by line.",
+		Because: "The line was checked as wirerate lint checks configuration files.",
 		Check: func(in Input) (out []Finding) {
 			for _, w := range in.Written {
 				found := with(w.Severity, one(w.Setting, []facts.Source{w.Source}, "%s", w.Message))

@@ -9,8 +9,8 @@ func socketsNearLimit() Rule {
 	return Rule{
 		ID: "sockets-near-limit", Title: "Sockets or orphaned connections are near their limit", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"freebsd:settings", "linux:settings", "linux:sockets"},
-		Because: "At the limit closed connections with undelivered data are reset (from a quarter of the limit, if they seem " +
-			"stuck).",
+		Because: "At the limit, closed connections with undelivered data are reset (from a quarter of the limit " +
+			"on, if they seem stuck).",
 		Confirm: "During the problem the number is at the limit, or the kernel log says so.",
 		Check: func(in Input) []Finding {
 			f := in.Facts

@@ -43,8 +43,8 @@ var refusedOpen = regexp.MustCompile(`(?i)\bdrop open request from `)
 
 func refusedOpens(lines []facts.Source, n int) []Finding {
 	found := one("half-open connections", lines, "the SYN queue was full: the kernel dropped new connections (%s)", counted(n, "message"))
-	found[0].Because = "SYN cookies are off, and three quarters of net.ipv4.tcp_max_syn_backlog were in use: clients retry after " +
-		"1 s, 3 s and 7 s. An attack, or more clients than the queue holds."
+	found[0].Because = "SYN cookies are disabled, and three quarters of net.ipv4.tcp_max_syn_backlog were in use, " +
+		"because of an attack or more clients than the queue can hold. Clients retry after 1 s, 3 s and 7 s."
 	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_syncookies", Value: "1"}, {Setting: "net.ipv4.tcp_max_syn_backlog"}}
 	found[0].Confirm = "The messages stop, and ss -tn state syn-recv shows fewer half-open connections than the limit."
 	return found

@@ -14,8 +14,8 @@ func tasksHung() Rule {
 		ID: "task-hung", Title: "A program is blocked in the kernel for minutes " +
 			"(hung task)", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "It waits for a disk, a file system (which may be on a server) or a lock: what it serves stalls, and its clients " +
-			"see an unresponsive server.",
+		Because: "It waits for a disk, a file system (perhaps on a server) or a lock: everything it serves " +
+			"stalls, and its clients see an unresponsive server.",
 		Confirm: "The stalls coincide with these messages; iostat -x 1 then shows busy or unresponsive disks.",
 		Check: func(in Input) []Finding {
 			found, name := hungTasks(in.Facts)
@@ -35,7 +35,8 @@ func tasksHung() Rule {
 				return do("check whether the server responds at that time, and its disks", found)
 			case silent > 0 && !strings.HasPrefix(name, "nfsd"):
 				found = with(Info, found)
-				found[0].Because = "A storage server did not respond in the same log: it probably waits for that."
+				found[0].Because = "The same log shows a storage server that did not respond: the task probably " +
+					"waits for it."
 				found[0].Confirm = "The call trace after the message names the network file system (nfs_, cifs_, ceph_)."
 				return do("check whether the server responds at that time, and its disks", found)
 			case strings.HasPrefix(name, "nfsd"):

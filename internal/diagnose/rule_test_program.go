@@ -47,12 +47,13 @@ func fullTestCore(f *facts.Facts) []Finding {
 		if p.Share < full || p.Share > more {
 			continue
 		}
-		found := do("reduce the cost of a packet or spread it: enable segmentation offloads (ethtool -k NAME), use an MTU of 9000 "+
-			"where the whole path takes it, or run several iperf3 processes on different ports", one("iperf3",
+		found := do("reduce the CPU cost per packet or spread the load: enable segmentation offloads (ethtool -K "+
+			"NAME tso on gso on gro on), use an MTU of 9000 if the whole path supports it, or run several iperf3 "+
+			"processes on different ports", one("iperf3",
 			[]facts.Source{p.Source}, "the %s %s used %.3g%% of one core: a single core limits this test", p.End, p.Role, 100*p.Share))
-		found[0].Because = "One stream is one thread, and its core has to handle each packet: small packets and missing offloads " +
-			"make the same rate more expensive."
-		found[0].Confirm = "Several processes at once reach more in total."
+		found[0].Because = "A stream runs in one thread, and one core has to handle each of its packets: small " +
+			"packets and missing offloads raise the CPU cost of the same rate."
+		found[0].Confirm = "Several processes at once reach a higher total rate."
 		return decisive(found)
 	}
 	return nil

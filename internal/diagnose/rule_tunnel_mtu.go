@@ -50,19 +50,22 @@ func endsMTUs(f *facts.Facts) []Finding {
 	if n == 0 {
 		lines, n = matching(f, linkMTUs)
 		m := linkMTUs.FindStringSubmatch(lines[0].Text)
-		found := with(Info, one("OpenVPN", lines, "the two ends compute different packet sizes: link-mtu %s here, %s at the other end (%s)",
+		found := with(Info, one("OpenVPN", lines, "the two ends have a different link-mtu: %s here, %s at the "+
+			"other end (%s)",
 			m[1], m[2], counted(n, "line")))
-		found[0].Because = "link-mtu follows from tun-mtu, cipher, digest and compression. With the same tun-mtu at both ends it is " +
-			"harmless: the cipher was negotiated after the comparison."
+		found[0].Because = "link-mtu is computed from tun-mtu, cipher, digest and compression. If tun-mtu is the " +
+			"same at both ends, the difference is harmless: the ends negotiate the cipher after this comparison."
 		return do("set the same tun-mtu, auth and compression at both ends", found)
 	}
 	m := tunMTUs.FindStringSubmatch(lines[0].Text)
 	found := one("OpenVPN", lines, "the two ends use different tunnel MTUs: tun-mtu %s here, %s at the other end (%s)", m[1], m[2],
 		counted(n, "line"))
-	found[0].Because = "Packets between the two sizes, which one end sends and the other does not take, are lost: small packets pass, " +
-		"large transfers hang."
-	found[0].Confirm = "Pings through the tunnel with DF set pass in one direction up to a larger size than in the other."
-	return do("set the same tun-mtu in the configuration of both ends (1500, with mssfix 1360, unless the path takes less)", found)
+	found[0].Because = "One end sends packets that are too large for the other, and these are lost: small packets " +
+		"pass, large transfers hang."
+	found[0].Confirm = "Pings with DF set pass through the tunnel up to a larger size in one direction than in " +
+		"the other."
+	return do("set the same tun-mtu in the configuration of both ends (1500, with mssfix 1360, unless the path "+
+		"needs less)", found)
 }
 
 var (

@@ -13,7 +13,7 @@ func tunnelSilent() Rule {
 	return Rule{
 		ID: "tunnel-silent", Title: "A tunnel's peer does not respond",
 		Needs: []string{"wireguard|messages"}, Severity: Warning,
-		Because: "This end sends and nothing comes back: the peer is down, its port is blocked, a key does not " +
+		Because: "This end sends, but nothing comes back: the peer is down, its port is blocked, a key does not " +
 			"match, or the path loses packets.",
 		Confirm: "tcpdump at the peer (WireGuard: udp port 51820) shows whether the packets arrive.",
 		Check: func(in Input) []Finding {
@@ -62,19 +62,20 @@ var lostTunnels = []struct{ program, said, action string }{
 		"path, compare the configured addresses of both ends, and ping the peer to check for loss"},
 	{"IKE proposals", "the peer refused the offered algorithms (NO_PROPOSAL_CHOSEN)", "set the same encryption, " +
 		"integrity and Diffie-Hellman group at both ends (ipsec.conf: ike= and esp=, swanctl.conf: proposals and " +
-		"esp_proposals), and the same version of IKE"},
+		"esp_proposals), and the same IKE version"},
 	{"OpenVPN", "it timed out because nothing came from the peer", "ping the peer to check for loss; if a NAT or " +
 		"firewall drops idle connections, set keepalive 10 60 on the server"},
-	{"WireGuard keys", "handshakes from a peer were rejected", "compare the keys: the public key that each end " +
-		"has for the other (wg show) must belong to its private key (wg pubkey < FILE); a peer whose clock was " +
-		"set back is rejected as well"},
+	{"WireGuard keys", "handshakes from a peer were rejected", "compare the keys: the peer's public key that each " +
+		"end shows (wg show) must be the one that the other end derives from its private key (wg pubkey < FILE); " +
+		"a peer whose clock was set back is rejected as well"},
 	{"WireGuard routes", "packets from a peer were dropped because AllowedIPs does not contain their source address",
 		"add the peer's networks to its AllowedIPs on this host, or masquerade them at the peer"},
 	{"WireGuard", "the peer did not respond to the handshake", openPort},
 	{"QUIC", "the Cloudflare edge did not respond to cloudflared", "allow outbound UDP port 7844, or use TCP: " +
 		"cloudflared tunnel --protocol http2 run"},
-	{"PPPoE", "no PPPoE server of the ISP answered (PADI)", "check that the port to the modem is up, the modem is " +
-		"in sync, and the VLAN ID is the ISP's; after a broken session the ISP may refuse a new one for minutes"},
+	{"PPPoE", "no PPPoE server of the ISP answered (PADI)", "check that the port to the modem is up, that the " +
+		"modem is in sync, and that the VLAN ID is the one the ISP requires; after a broken session, the ISP may " +
+		"refuse a new one for minutes"},
 	{"LCP", "the ISP terminated the session", "check the preceding log lines: a loss of sync at the modem, a " +
 		"second session with the same login, or the ISP's daily disconnect"},
 	{"PPP setup", "the other end did not answer the first requests", "check that the tunnel or modem below it is " +
@@ -101,16 +102,16 @@ func lostPeers(f *facts.Facts) (out []Finding) {
 			found[0].Confirm = "The messages coincide with the outages."
 			switch t.program {
 			case "IKE proposals":
-				found[0].Because = "No tunnel is set up until both ends accept one proposal."
+				found[0].Because = "No tunnel is set up until both ends have a proposal in common."
 			case "WireGuard keys":
-				found[0].Because = "A handshake that does not fit the configured keys is dropped without an " +
-					"answer: nothing passes the tunnel."
+				found[0].Because = "A handshake that does not match the configured keys is dropped without an " +
+					"answer: no traffic passes through the tunnel."
 			case "WireGuard routes":
-				found[0].Because = "WireGuard drops what a peer sends from addresses outside its AllowedIPs, " +
-					"after decryption."
+				found[0].Because = "After decryption, WireGuard drops packets whose source address is outside the " +
+					"peer's AllowedIPs."
 			case "LCP":
 				found[0].Because = "The other end asked to terminate the session; no traffic passes until a new " +
-					"one is up."
+					"session is up."
 			}
 			out = append(out, found...)
 		}

@@ -43,9 +43,11 @@ func keptOpen(f *facts.Facts) []Finding {
 	if c.Value < many {
 		return nil
 	}
-	found := do("find the program that holds them (netstat -an shows the ports, sockstat or lsof -i the program), restart it, and update it",
-		one("tcp", []facts.Source{c.Source}, "%d sockets in CLOSED", c.Value))
-	found[0].Because = "Their connections are over, but a program keeps the descriptors: a leak, until no more can be opened."
+	found := do("find the program that holds them (netstat -an shows the ports, sockstat -s the program), restart "+
+		"it, and update it",
+		one("tcp", []facts.Source{c.Source}, "%d sockets are in the CLOSED state", c.Value))
+	found[0].Because = "Their connections have ended, but a program has not closed the descriptors: a leak that " +
+		"continues until no more can be opened."
 	found[0].Confirm = "The number grows, and falls when the program is restarted."
 	return found
 }

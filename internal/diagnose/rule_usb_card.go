@@ -91,8 +91,8 @@ func resetOnBus(f *facts.Facts) []Finding {
 	}
 	found := decisive(with(repeated(n, 3), one("usb "+firstGroup(usbReset, lines[0].Text), lines, "the USB network card was reset "+
 		"while the host ran (%s)", counted(n, "time"))))
-	found[0].Because = "The kernel resets a device that does not answer: too little power, a bad contact, or its firmware. Its link is down " +
-		"meanwhile."
+	found[0].Because = "The kernel resets a device that does not respond, because of too little power, a bad " +
+		"contact or its firmware. The link is down meanwhile."
 	return do("use another USB port without a hub, and a sufficient power supply; disable USB autosuspend "+
 		"(usbcore.autosuspend=-1 on the kernel command line); update its driver and firmware", found)
 }

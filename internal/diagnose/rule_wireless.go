@@ -24,8 +24,8 @@ func wirelessSlow() Rule {
 	return Rule{
 		ID: "wireless-slow", Title: "A wireless link runs far below its capability", Severity: Warning,
 		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "A low-rate or retransmitted frame takes the airtime of many fast ones on a channel that all " +
-			"stations share.",
+		Because: "A frame sent at a low rate or retransmitted takes as much airtime as many fast ones, and all " +
+			"stations share the channel.",
 		Confirm: "iw dev NAME link (BSD: ifconfig) shows the same during a transfer; on an idle link it shows the " +
 			"rate of the last small frame.",
 		Check: func(in Input) (out []Finding) {
@@ -59,8 +59,8 @@ func wirelessSlow() Rule {
 			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
 				found := do("check the station's signal (iw dev NAME station dump) and the channel; if stations "+
 					"merely leave the range, nothing needs fixing",
-					one("wireless", lines, "the access point disconnected stations that did not "+
-						"acknowledge (%s)", counted(n, "message")))
+					one("wireless", lines, "the access point disconnected stations that did not acknowledge its "+
+						"frames (%s)", counted(n, "message")))
 				if n < 3 {
 					return with(Info, found)
 				}
@@ -139,8 +139,8 @@ func unreported(f *facts.Facts) []Finding {
 	}
 	const often = 3
 	found := decisive(with(repeated(n, often), one(noReports.FindStringSubmatch(lines[0].Text)[1], lines,
-		"its firmware did not report what became of frames (%s)", counted(n, "message"))))
-	found[0].Because = "The driver waits half a second for the report of a frame: the firmware hangs, or the " +
+		"its firmware did not report the transmit status of frames (%s)", counted(n, "message"))))
+	found[0].Because = "The driver waits half a second for the status of a frame: the firmware hangs, or the " +
 		"frame was lost on the air."
 	found[0].Confirm = "The messages coincide with slow or broken connections."
 	return do("update the kernel, which contains the driver, and linux-firmware; test with power saving disabled "+

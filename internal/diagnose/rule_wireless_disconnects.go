@@ -16,8 +16,8 @@ func wirelessDisconnects() Rule {
 	return Rule{
 		ID: "wireless-disconnects", Title: "A wireless link was disconnected", Severity: Warning, Systems: onLinux(),
 		Needs:   []string{"messages"},
-		Because: "Nothing passes until the station is connected again, and frames in its queues are lost.",
-		Confirm: "The access point's log has the same times and the same reason.",
+		Because: "No traffic passes until the station is connected again, and frames in its queues are lost.",
+		Confirm: "The access point's log shows the same reason at the same times.",
 		Check: func(in Input) []Finding {
 			all := map[disconnect][]facts.Source{}
 			counts := map[disconnect]int{}
@@ -113,8 +113,8 @@ var disconnectReasons = map[int]struct{ name, do string }{
 	reasonInactivity: {", inactivity", "disable power saving on the station (iw dev NAME set power_save off); on " +
 		"the access point allow a longer silence (hostapd.conf: ap_max_inactivity=3600, OpenWrt: option " +
 		"max_inactivity '3600')"},
-	reasonNotAuth:  {", it no longer knew the station", restartedAP},
-	reasonNotAssoc: {", it no longer knew the station", restartedAP},
+	reasonNotAuth:  {", station not authenticated", restartedAP},
+	reasonNotAssoc: {", station not associated", restartedAP},
 	reasonHandshake: {", 4-way handshake timeout", "if it never connects, correct the password; otherwise check " +
 		"the signal (iw dev NAME link), and disable power saving on the station (iw dev NAME set power_save off)"},
 	reasonGroupKey: {", group key handshake timeout", "disable power saving on the station (iw dev NAME set " +
@@ -122,7 +122,7 @@ var disconnectReasons = map[int]struct{ name, do string }{
 		"wpa_group_rekey=86400, OpenWrt: option wpa_group_rekey '86400' in /etc/config/wireless)"},
 	reasonLowAck: {", too many frames without acknowledgement", "check the signal (iw dev NAME link) and use " +
 		"another channel; hostapd.conf: disassoc_low_ack=0 (OpenWrt: option disassoc_low_ack '0') keeps such " +
-		"stations"},
+		"stations connected"},
 }
 
 const restartedAP = "check the access point's log for a restart, or for the removal of the station, shortly before that"
@@ -135,7 +135,7 @@ func (d disconnect) finding(lines []facts.Source, n int) []Finding {
 		who, why = "it no longer heard its access point", ""
 	case d.chosen():
 		who, why = "this host disconnected", fmt.Sprintf(": reason %d", d.reason)
-		action = "check its log at that time for roaming, suspend, NetworkManager, or a second supplicant"
+		action = "check this host's log at that time for roaming, suspend, NetworkManager, or a second supplicant"
 	}
 	action = cmp.Or(action, "check the access point's log for the cause at that time, and the signal (iw dev NAME link)")
 	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+
@@ -143,8 +143,8 @@ func (d disconnect) finding(lines []facts.Source, n int) []Finding {
 		within(lines)))
 	if d.reason == reasonGroupKey {
 		found[0].Because = "The access point renews the group key regularly, and disconnects a station that does " +
-			"not answer in time because it sleeps to save power or is out of reach. Until it is connected again, " +
-			"nothing passes."
+			"not answer in time, because it is in power saving or out of range. No traffic passes until it is " +
+			"connected again."
 	}
 	if d.chosen() {
 		return with(Info, found)

@@ -45,14 +45,14 @@ func WrittenRates(f *facts.Facts) (out []Written) {
 			continue
 		}
 		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper",
-			Severity: Info, Message: fmt.Sprintf("shaper of %s limits it to %s", on, rate),
-			Because: "Nothing behind a shaper is faster than its rate, whatever the link can do.",
-			Action: "raise the rate to about 95% of what the line carries, or remove the shaper while you " +
-				"measure the path without it"}
+			Severity: Info, Message: fmt.Sprintf("%s is limited to %s", on, rate),
+			Because: "Traffic through a shaper cannot exceed its configured rate, however fast the link is.",
+			Action: "raise the shaper's rate to about 95% of the rate that the path reaches without it, or remove the " +
+				"shaper"}
 		for _, got := range reached {
 			if got <= 1.03*float64(rate) && got >= 0.7*float64(rate) {
 				w.Severity = Warning
-				w.Message += fmt.Sprintf(", and %s was reached", units.Rate(got))
+				w.Message += fmt.Sprintf("; the rate reached was %s", units.Rate(got))
 				break
 			}
 		}

@@ -224,7 +224,7 @@ type unknownOutput struct {
 }
 
 func (u unknownOutput) Error() string {
-	return fmt.Sprintf("%v; line %d (%s) looks like output, but is of no command that is read", ErrNoOutputs, u.line, u.text)
+	return fmt.Sprintf("%v; line %d (%s) looks like output, but not of a command that wirerate reads", ErrNoOutputs, u.line, u.text)
 }
 
 // Is makes it ErrNoOutputs to those who ask.
