@@ -134,6 +134,6 @@ func (k *checker) judgeHash(b bonded, mode conffile.Entry) {
 		name = "the bond"
 	}
 	k.reportIn(b.file, mode, finding{code: "needs", severity: Info, value: true, sources: bondSource,
-		message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets %s", name, option),
-		because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
+		message: fmt.Sprintf("%s distributes outgoing packets by MAC address only: %s is not set", name, option),
+		because: "The default policy, layer2, sends everything for one router over a single link. layer2+3 or layer3+4 uses all links."})
 }

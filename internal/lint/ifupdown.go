@@ -111,7 +111,7 @@ func (k *checker) judgeBondOptions(s *stanza) {
 		k.reportIn(s.file, o, finding{code: "no-effect", severity: Warning,
 			sources: []string{"Debian ifenslave, if-pre-up.d/ifenslave (IF_BOND_*)", "ifupdown2 addons/bond.py"},
 			message: fmt.Sprintf("%s is not read: the option is bond-%s", o.Key, name),
-			fix:     &Fix{Kind: FixRename, To: "bond-" + name, Reason: "options of bonds begin with bond-"},
+			fix:     &Fix{Kind: FixRename, To: "bond-" + name, Reason: "bond options begin with bond-"},
 			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other " +
 				"name and nothing uses it."})
 	}

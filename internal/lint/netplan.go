@@ -35,7 +35,7 @@ func (k *checker) netplan(e conffile.Entry) (f *finding, is bool) {
 	}
 	if name == "version" && e.Value != "2" && e.Value != "" && !isTemplate(e.Value) {
 		return &finding{code: "bad-value", severity: Error, value: true, sources: netplanSource,
-			message: "netplan has version 2 of the format alone, not " + e.Value,
+			message: "netplan accepts only version 2 of its format, not " + e.Value,
 			because: "netplan refuses the whole file: \"Only version 2 is supported\"."}, true
 	}
 	if _, err := netip.ParseAddr(e.Value); name == "addresses" && err == nil {
@@ -128,8 +128,8 @@ func (k *checker) judgeMember(block int, port, master string) {
 	k.reportIn(below.file, below.entry, finding{code: "conflict", severity: Warning, value: true, sources: memberSource,
 		message: fmt.Sprintf("the MTU of %s, %d, is below that of %s, %d, whose packets it is to send (%s:%d)",
 			port, member, master, whole, above.file.path, above.entry.Line),
-		because: "A bond gives its MTU to its members when they join, and whichever comes last counts; where the smaller " +
-			"one does, as with a port of a bridge, larger packets are lost on this link alone."})
+		because: "A bond sets the MTU of its members when they join, and the value set last applies. If that is the smaller " +
+			"one, as with a bridge port, larger packets are lost on this link."})
 }
 
 // judgeOwnAddresses reports members of bonds and bridges that have addresses.
@@ -152,9 +152,9 @@ func (k *checker) judgeOwnAddresses() {
 func ownAddress(port, master string) finding {
 	return finding{code: "conflict", severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)",
 		"torvalds/linux v6.12 Documentation/networking/bonding.rst, Potential Sources of Trouble"},
-		message: fmt.Sprintf("%s has an address of its own and is a member of %s", port, master),
-		because: "What arrives at a member goes to its bond or bridge, whose address counts; the member's own one answers " +
-			"through another interface or not at all. A member has no address and no DHCP."}
+		message: fmt.Sprintf("%s has its own address although it is a member of %s", port, master),
+		because: "Packets that arrive at a member are passed to its bond or bridge, so the member's own address answers " +
+			"through another interface or not at all. Configure addresses and DHCP on the bond or bridge only."}
 }
 
 // judgeUnwatched reports a bond that does not notice when a link loses its carrier.
@@ -203,7 +203,7 @@ func (k *checker) judgeDefaults() {
 			first[inBlock{p.entry.Block, of}] = p
 		default:
 			k.reportIn(p.file, p.entry, finding{code: "conflict", severity: Warning, sources: netplanSource,
-				message: fmt.Sprintf("%s has the second default route of the same table and metric; %s has one (%s:%d)",
+				message: fmt.Sprintf("%s has a second default route with the same table and metric; the first is on %s (%s:%d)",
 					p.entry.Iface, before.entry.Iface, before.file.path, before.entry.Line),
 				because: "netplan warns of conflicting default routes, and only one of them carries what leaves; give one " +
 					"a higher metric:, or a table: of its own with a routing-policy."})
