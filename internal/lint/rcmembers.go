@@ -36,8 +36,8 @@ func (k *checker) judgePrefixes() {
 				continue
 			}
 			k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Error, value: true, sources: []string{"ifconfig(8)"},
-				message: fmt.Sprintf("%s has %s, which is no address: %s", a.entry.Name, w, message),
-				because: "ifconfig refuses it, so that the interface has no address."})
+				message: fmt.Sprintf("%s has %s, which is not a valid address: %s", a.entry.Name, w, message),
+				because: "ifconfig refuses it, so the interface has no address."})
 			break
 		}
 	}

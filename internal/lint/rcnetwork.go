@@ -207,7 +207,7 @@ var pfFaults = map[string]struct {
 		"this rule has no effect: the later rule in line {value} matches everything that it matches",
 		"Without quick the last matching rule decides. Add quick to this rule, or move the general rule above it."},
 	"overload": {"no-effect", []string{"pf.conf(5): the last matching rule decides"},
-		"this block rule has no effect: the later rule in line {value}, which fills the table, passes the same packets",
+		"this block rule does not stop what the later rule in line {value} passes, the one that fills the table",
 		"Without quick the last matching rule decides, so the sources in the table can connect again. Write block in quick."},
 	"uncapped": {"no-effect", []string{"pf.conf(5), QUEUEING: max"},
 		"the queue {key} has no max, so it limits nothing",
