@@ -145,7 +145,7 @@ func (s *scanner) misspeltProgram(words []word) bool {
 		name, _, assigned := strings.Cut(words[2].text, "=")
 		if program == "sysctl" && words[1].text == "-w" && assigned && isSetting(word{text: name}) ||
 			program == "ethtool" && ethtoolGroups[words[1].text] != "" {
-			s.reject(words[0].line, words[0].span, "there is no command "+words[0].text+": did you mean "+program+"?")
+			s.reject(words[0].line, words[0].span, "there is no command "+words[0].text+"; did you mean "+program+"?")
 			return true
 		}
 	}
@@ -328,8 +328,8 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 		}
 		if name, value, assigned := strings.Cut(w.text, "="); assigned && strings.Contains(name, ".") && s.system == FreeBSD {
 			s.rejected(Reject{Line: w.line, Span: w.span,
-				Reason: "sysrc writes variables of rc.conf, and " + name + " is a setting of the kernel: write " + name + "=" + value +
-					" to /etc/sysctl.conf, or to /boot/loader.conf where it is read at boot",
+				Reason: "sysrc writes rc.conf variables, but " + name + " is a kernel setting: write " + name + "=" + value +
+					" to /etc/sysctl.conf, or to /boot/loader.conf if it is read only at boot",
 				Because: "sysrc refuses a name with a dot, which is none of a variable of the shell."})
 			continue
 		}

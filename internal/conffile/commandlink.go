@@ -96,9 +96,9 @@ func (s *scanner) routeCommand(words []word, base Entry) {
 		switch {
 		case s.system == Linux || w.quoted || w.expands:
 		case i > 0 && words[i-1].text == "-ifp" && w.text != "egress" && strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") == "":
-			s.reject(w.line, w.span, "no interface is called "+w.text+": its name ends in a number, as in "+w.text+"0")
+			s.reject(w.line, w.span, "there is no interface "+w.text+": interface names end in a number, as in "+w.text+"0")
 		case brokenAddress(w.text):
-			s.reject(w.line, w.span, w.text+" is no address, and route refuses it")
+			s.reject(w.line, w.span, w.text+" is not a valid address: route refuses it")
 		}
 	}
 	s.pairs(words, base, func(k string) string {

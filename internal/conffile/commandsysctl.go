@@ -16,8 +16,8 @@ func (s *scanner) sysctlLineAlone(c *command, first word) bool {
 	}
 	if !s.stray {
 		s.stray = true
-		s.reject(first.line, first.span, "the shell takes this line of sysctl.conf for a command, which does not exist: write such "+
-			"lines to a file in /etc/sysctl.d, or put sysctl -w before them")
+		s.reject(first.line, first.span, "this is a line for sysctl.conf, not a shell command: write it "+
+			"to a file in /etc/sysctl.d, or put sysctl -w before it")
 	}
 	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: func(Reject) {}, entry: func(e Entry) bool {
 		e.In, e.style = Sysctl, styleFixed
@@ -44,7 +44,7 @@ func (s *scanner) sysctlValue(e Entry, value string, w word) {
 
 // rereads is how the BSDs apply sysctl.conf without a reboot.
 var rereads = map[System]string{FreeBSD: "write service sysctl restart, or sysctl -f /etc/sysctl.conf",
-	OpenBSD: "set each line by sysctl NAME=VALUE"}
+	OpenBSD: "set each value with sysctl NAME=VALUE"}
 
 // readsAsLinux rejects sysctl -p, which the BSDs do not have.
 func (s *scanner) readsAsLinux(w word) bool {
@@ -52,8 +52,8 @@ func (s *scanner) readsAsLinux(w word) bool {
 		return false
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
-		Reason:  "sysctl of " + s.system.Title() + " has no option -p, which reads the file on Linux: " + rereads[s.system],
-		Because: "The command prints its usage, and what the file says counts from the next boot only."})
+		Reason:  "sysctl on " + s.system.Title() + " has no option -p, which loads the file on Linux: " + rereads[s.system],
+		Because: "The command only prints its usage, and the settings in the file take effect at the next boot."})
 	return true
 }
 
@@ -69,7 +69,7 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		}
 		if i > 0 && strings.HasPrefix(w.text, "=") && !words[i-1].quoted && strings.Contains(words[i-1].text, ".") {
 			s.reject(words[i-1].line, Span{words[i-1].span.Start, words[len(words)-1].span.End},
-				"sysctl takes NAME=VALUE without blanks: it sets nothing here")
+				"sysctl sets nothing here: write NAME=VALUE without blanks")
 			return
 		}
 		raw := s.text(w.span)
@@ -81,10 +81,10 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		if eq <= lead {
 			if i+2 == len(words) && isSetting(w) && isNumber(words[i+1]) {
 				s.reject(w.line, Span{w.span.Start, words[i+1].span.End},
-					"sysctl takes NAME=VALUE: as two words it prints the setting and sets nothing")
+					"sysctl sets nothing here and only prints the setting: write NAME=VALUE as one word")
 			}
 			if i > 0 && i == len(words)-1 && words[i-1].text == "-w" && isSetting(w) {
-				s.reject(w.line, w.span, "no value: sysctl prints the setting and sets nothing here")
+				s.reject(w.line, w.span, "sysctl sets nothing here and only prints the setting: the value is missing")
 			}
 			continue
 		}

@@ -50,8 +50,8 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 
 // notAtBoot says that a BSD does not read the files of a folder of Linux.
 func notAtBoot(system System, folder string) string {
-	return system.Title() + " reads no files of " + folder + " at boot, so that nothing of this is left after it; write the lines " +
-		"to /etc/sysctl.conf"
+	return system.Title() + " does not read " + folder + " at boot, so these settings are lost at the next boot; write them to " +
+		"/etc/sysctl.conf"
 }
 
 // printed reads a here-document that goes to no file of which the script tells: settings of a BSD, wherever they go.
@@ -280,8 +280,8 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 	switch {
 	case (kind == Ifcfg || kind == Cmdline) && brokenQuotes.MatchString(s.src[from:to]):
 		s.rejected(Reject{Line: words[0].line, Span: Span{from, to}, certain: true,
-			Reason:  "the second quotation mark ends the text, and the file gets the line without any",
-			Because: "What reads the file takes the value only up to the first blank. Write 'NAME=\"...\"'."})
+			Reason:  "the inner quotation marks end the text, so the line is written without quotation marks",
+			Because: "The value in the file then ends at the first blank. Write 'NAME=\"...\"'."})
 		from, to = from+1, to-1
 	case len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`):
 		return

@@ -55,7 +55,7 @@ func (s *scanner) outOfRange(option, value word, iface string, most int) {
 	if err != nil || n <= most || value.quoted || option.text == "vnetid" && !strings.Contains(iface, "vlan") {
 		return
 	}
-	s.reject(value.line, value.span, option.text+" is at most "+strconv.Itoa(most))
+	s.reject(value.line, value.span, option.text+" must be at most "+strconv.Itoa(most))
 }
 
 // isOption reports a word that ifconfig takes as it stands; it knows none in capitals.
@@ -132,7 +132,7 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 				s.outOfRange(w, words[i+1], base.Iface, most)
 			}
 			if bare == "net" && i+1 < len(words) && words[i+1].text == "mask" {
-				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig writes netmask as one word")
+				s.reject(w.line, Span{w.span.Start, words[i+1].span.End}, "ifconfig spells netmask as one word")
 			}
 			if meant != "" && s.system != Linux && !w.quoted {
 				s.rejected(Reject{Line: w.line, Span: w.span, Reason: "ifconfig has no option " + bare + "; did you mean " + meant + "?", certain: true})
@@ -153,9 +153,9 @@ func (s *scanner) bridgeable(w word) {
 		return
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
-		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries packets of IP and no Ethernet frames",
-		Because: "The kernel takes Ethernet, VLANs and gif alone (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan carry " +
-			"frames through a tunnel."})
+		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries IP packets, not Ethernet frames",
+		Because: "A bridge accepts only Ethernet, VLAN and gif interfaces (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan " +
+			"carries frames through a tunnel."})
 }
 
 // hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
@@ -202,17 +202,17 @@ var (
 
 // plainCommand rejects a command without its sign, and one that does not begin its line.
 func (s *scanner) plainCommand(words []word) {
-	because := "netstart runs the lines that begin with ! and passes all the others to ifconfig, which refuses these words."
+	because := "netstart runs only lines that begin with ! as commands and passes all others to ifconfig, which refuses this one."
 	for i, w := range words {
 		switch {
 		case i == 0 && (slices.Contains(commandWords, w.text) || strings.HasPrefix(w.text, "/sbin/")):
 			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
-				Reason: w.text + " is taken for a word of ifconfig: a command is written behind !"})
+				Reason: w.text + " is passed to ifconfig: write ! before a command"})
 			return
 		case i > 0 && strings.HasPrefix(w.text, "!") && slices.Contains(joinedTo, words[0].text) &&
 			!slices.Contains(takesText, words[i-1].text):
 			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
-				Reason: "a command stands on a line of its own, which begins with !"})
+				Reason: "a command needs a line of its own that begins with !"})
 			return
 		}
 	}
@@ -240,8 +240,8 @@ func (s *scanner) broadcastWord(words []word) {
 	}
 	if slices.Contains(behindMask, w.text) {
 		s.rejected(Reject{Line: w.line, Span: w.span,
-			Reason:  w.text + " stands where the broadcast address is expected: write NONE before it",
-			Because: "netstart passes the word behind the mask to ifconfig as the broadcast address, and ifconfig refuses the line."})
+			Reason:  w.text + " is taken for the broadcast address: write NONE before it",
+			Because: "netstart passes the word after the netmask to ifconfig as the broadcast address, and ifconfig refuses the line."})
 		return
 	}
 	if !isDigits(w.text) {

@@ -99,7 +99,7 @@ func (s *scanner) modprobe() {
 		verb, module := words[0], words[1]
 		if near := modprobeVerb(verb.text); near != "" {
 			s.rejected(Reject{Line: line, Span: verb.span, Reason: "modprobe.d has no command " + verb.text + "; did you mean " + near + "?",
-				Because: "modprobe warns of the line and ignores it.", certain: true})
+				Because: "modprobe prints a warning and ignores the line.", certain: true})
 			return
 		}
 		base := Entry{Raw: raw, Line: line}

@@ -57,7 +57,7 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 	case len(words) > 0 && !words[0].expands && slices.Contains(ipfwActions, words[0].text):
 		s.rejected(Reject{Line: words[0].line, Span: words[0].span,
 			Reason:  "ipfw has no command " + words[0].text + ": write ipfw add " + words[0].text,
-			Because: "Rules are made by add; ipfw refuses the line, so that the rule is missing."})
+			Because: "Rules are added with ipfw add. ipfw refuses this line, so the rule is missing."})
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
 	case len(words) == 1 && words[0].text == "flush":
@@ -96,12 +96,12 @@ func (s *scanner) ipfwWords(words []word) {
 		}
 		switch {
 		case (before == "from" || before == "to" || before == "not") && notAddress(w.text):
-			s.rejected(Reject{Line: w.line, Span: w.span, Reason: w.text + " is no address of IPv4",
-				Because: "ipfw refuses the rule, so that it is missing."})
+			s.rejected(Reject{Line: w.line, Span: w.span, Reason: w.text + " is not a valid IPv4 address",
+				Because: "ipfw refuses this line, so the rule is missing."})
 		case (before == "fwd" || before == "forward") && strings.HasSuffix(w.text, ",") && i+1 < len(words):
 			s.rejected(Reject{Line: w.line, Span: Span{w.span.Start, words[i+1].span.End},
 				Reason:  "ipfw takes the address and the port as one word: write " + w.text + words[i+1].text,
-				Because: "It takes the number behind the blank for the protocol, and refuses the rule or applies it to another one."})
+				Because: "ipfw takes the number after the blank for the protocol, and refuses the rule or applies it to the wrong packets."})
 		}
 	}
 }
@@ -216,10 +216,10 @@ func (r *ipfwRules) untranslated(s *scanner) {
 		return
 	}
 	rule, nat := r.rules[passes], r.rules[first]
-	s.rejected(Reject{Line: rule.line, Span: rule.span, Reason: "packets of established connections pass here and do not come to the " +
-		"translation of line " + strconv.Itoa(nat.line),
-		Because: "After its first packet a connection is not translated any more, in either direction, so that it stops; the rule " +
-			"belongs behind the translation."})
+	s.rejected(Reject{Line: rule.line, Span: rule.span, Reason: "established connections pass here and never reach the " +
+		"translation in line " + strconv.Itoa(nat.line),
+		Because: "Only the first packet of a connection is translated, so the connection stalls. Move this rule " +
+			"below the translation."})
 }
 
 // oneWay reports a rule that lets packets in where none lets anything out: neither an answer, nor what is forwarded.
@@ -245,13 +245,13 @@ func (r *ipfwRules) oneWay(s *scanner) {
 		if rule.via == "" || slices.Contains(out, rule.via) {
 			continue
 		}
-		reason := "the rule lets packets in via " + rule.via + ", and no rule lets any out"
+		reason := "this rule lets packets in via " + rule.via + ", but no rule lets any out"
 		if len(out) > 0 {
-			reason += " but via " + strings.Join(slices.Compact(out), ", ")
+			reason += " except via " + strings.Join(slices.Compact(out), ", ")
 		}
 		s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true, Reason: reason,
-			Because: "A packet that is forwarded passes the rules again on its way out, and an answer does too: without a rule for " +
-				"out, or keep-state, the last rule denies them."})
+			Because: "ipfw checks a forwarded packet again on its way out, and every reply as well. Without a rule for out, or " +
+				"keep-state, the last rule denies them."})
 		return
 	}
 }

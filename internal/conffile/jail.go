@@ -193,8 +193,8 @@ func (j *jailReader) conclude() {
 			j.reject(p.name, "a jail with vnet cannot have "+name+"; its own rc.conf gives the interface its address",
 				"The kernel refuses the jail (\"vnet jails cannot have IP address restrictions\").")
 		case name == "vnet.interface" && j.inside && !vnet && !j.includes:
-			j.reject(p.name, "a jail without the parameter vnet has no network stack to give "+name+" to: write vnet;",
-				"Such a jail shares the host's stack, where the interface already is, so that jail(8) fails to move it and does not "+
+			j.reject(p.name, name+" needs a jail with its own network stack: write vnet;",
+				"Without vnet a jail shares the host's stack, where the interface already is. jail(8) fails to move it and does not "+
 					"start the jail.")
 		case name == "exec.prestart":
 			j.movesEarly(p)

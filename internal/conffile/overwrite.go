@@ -57,8 +57,8 @@ func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 	switch {
 	case known && anew && !conditional && !before.told:
 		s.rejected(Reject{Line: before.target.line, Span: before.target.span, Idle: true,
-			Reason:  "this is lost: a later line begins " + file + " anew; append there with >> or tee -a",
-			Because: "The shell's > and tee without -a leave nothing of what the file held."})
+			Reason:  "this is lost: a later line overwrites " + file + "; append there with >> or tee -a",
+			Because: "> and tee without -a replace everything in the file."})
 		before.told = true
 		s.writes[file] = before
 	case known || conditional || empty || len(s.writes) >= maxWrites:

@@ -293,8 +293,8 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
 			if !s.altq { // which was told already
 				s.rejected(Reject{Line: words[i].line, Span: Span{words[i].span.Start, words[i+1].span.End}, certain: true,
-					Reason: "an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per " +
-						"second, and rules have set prio"})
+					Reason: "an option of ALTQ, which OpenBSD no longer has: give the queue a bandwidth in bits per " +
+						"second, and write set prio in rules"})
 			}
 			return
 		}
@@ -339,7 +339,7 @@ func (s *scanner) pfUnknown(words []word) bool {
 	if slices.Contains(shellWords, first.text) {
 		if !s.stopped {
 			s.rejected(Reject{Line: first.line, Span: first.span, certain: true,
-				Reason: "this is a command of the shell and no statement; it does not belong in the file"})
+				Reason: "this is a shell command, not a statement of pf.conf; remove it from the file"})
 		}
 		return true
 	}

@@ -95,15 +95,15 @@ func pfProtocolFits(s *scanner, p pfSpec) (option, reason string) {
 	}
 	switch {
 	case has("port") && !p.only(withPorts...):
-		return "port", "a port needs the protocol: pfctl takes it with proto tcp, proto udp or both alone"
+		return "port", "pfctl accepts port only with a protocol: write proto tcp, proto udp or both"
 	case has("user") && !p.only("tcp", "udp", "6", "17"):
-		return "user", "pfctl takes user with proto tcp, proto udp or both alone"
+		return "user", "pfctl accepts user only with proto tcp, proto udp or both"
 	case has("return-rst") && !p.only("tcp", "6"):
-		return "return-rst", "pfctl takes return-rst with proto tcp alone: return answers every protocol in its own way"
+		return "return-rst", "pfctl accepts return-rst only with proto tcp; write return to answer every protocol"
 	case has("icmp-type") && p.protocols != "any" && !p.only("icmp", "1"):
-		return "icmp-type", "pfctl takes icmp-type with proto icmp alone"
+		return "icmp-type", "pfctl accepts icmp-type only with proto icmp"
 	case has("icmp6-type") && p.protocols != "any" && !p.only("icmp6", "ipv6-icmp", "58"):
-		return "icmp6-type", "pfctl takes icmp6-type with proto icmp6 alone"
+		return "icmp6-type", "pfctl accepts icmp6-type only with proto icmp6"
 	}
 	return "", ""
 }
@@ -115,9 +115,9 @@ func pfFamilyFits(_ *scanner, p pfSpec) (option, reason string) {
 		switch {
 		case !has:
 		case p.family != "any" && p.family != of[1]:
-			return of[0], of[0] + " is one of " + of[1] + ", and the rule is about " + p.family
+			return of[0], of[0] + " belongs to " + of[1] + ", but the rule is for " + p.family
 		case p.family == "any" && p.vague && !p.hidden:
-			return of[0], "pfctl wants the address family with " + of[0] + ": write " + of[1] + " before proto"
+			return of[0], "pfctl needs the address family with " + of[0] + ": write " + of[1] + " before proto"
 		}
 	}
 	return "", ""
@@ -158,11 +158,11 @@ func pfActionFits(s *scanner, p pfSpec) (option, reason string) {
 	refused := []string{"keep", "modulate", "synproxy"}
 	for _, option := range refused {
 		if _, has := p.at[option]; has && (p.action == "block" || p.action == "match" && s.system == OpenBSD) {
-			return option, "pfctl takes " + option + " state in pass rules alone: a " + p.action + " rule makes no state"
+			return option, "pfctl accepts " + option + " state only in pass rules: a " + p.action + " rule creates no state"
 		}
 	}
 	if _, has := p.at["allow-opts"]; has && p.action != "pass" {
-		return "allow-opts", "pfctl takes allow-opts in pass rules alone"
+		return "allow-opts", "pfctl accepts allow-opts only in pass rules"
 	}
 	return "", ""
 }
@@ -178,14 +178,14 @@ func pfDirectionFits(s *scanner, p pfSpec) (option, reason string) {
 		case !has || translates && s.system != OpenBSD:
 		case option == "binat-to":
 			if p.direction != "" && s.system == OpenBSD {
-				return option, "pfctl takes binat-to in rules without a direction alone: leave out " + p.direction
+				return option, "pfctl accepts binat-to only in rules without a direction: remove " + p.direction
 			}
 		case option == "divert-to":
 			if p.direction == "out" {
-				return option, "pfctl takes divert-to in rules for incoming packets alone: write in for out"
+				return option, "pfctl accepts divert-to only in rules for incoming packets: write in instead of out"
 			}
 		case p.direction == "":
-			return option, "pfctl takes " + option + " in rules with a direction alone: write in or out"
+			return option, "pfctl accepts " + option + " only in rules with a direction: write in or out"
 		}
 	}
 	return "", ""
@@ -203,7 +203,7 @@ func (s *scanner) pfGateway(words []word) {
 		}
 		if from+3 < len(words) && words[from].text == "(" && words[from+2].text != ")" && words[from+3].text == ")" {
 			s.rejected(Reject{Line: words[from].line, Span: Span{words[from].span.Start, words[from+3].span.End}, certain: true,
-				Reason: words[i].text + " takes the address of the gateway alone: write " + words[i].text + " " + words[from+2].text})
+				Reason: words[i].text + " takes only the address of the gateway: write " + words[i].text + " " + words[from+2].text})
 			return
 		}
 	}
@@ -217,7 +217,7 @@ func (s *scanner) pfPriority(words []word) {
 		}
 		for _, w := range words[i+1 : min(i+4, len(words))] {
 			if n, err := strconv.Atoi(w.text); err == nil && n > 7 {
-				s.reject(w.line, w.span, "there is no priority "+w.text+": they are 0 to 7")
+				s.reject(w.line, w.span, "there is no priority "+w.text+": priorities are 0 to 7")
 				return
 			} else if w.text != "(" && err != nil {
 				break

@@ -127,7 +127,7 @@ func (q *pfQueues) conclude(s *scanner) {
 	q.overcommitted(s)
 	for _, w := range q.later {
 		if known[w.text] {
-			s.reject(w.line, w.span, "the queue "+w.text+" is defined below only: pfctl takes what the lines above define")
+			s.reject(w.line, w.span, "the queue "+w.text+" is used before its definition: move the definition above this line")
 		}
 	}
 	for _, w := range q.chosen {

@@ -34,7 +34,7 @@ func (s *scanner) pfMisspelt(words []word) {
 		}
 		if !slices.Contains(pfKeywords, w.text) {
 			if meant := pfMeant(w.text); meant != "" {
-				s.reject(w.line, w.span, "pfctl knows no word "+w.text+" here; did you mean "+meant+"?")
+				s.reject(w.line, w.span, "pfctl does not know "+w.text+" here; did you mean "+meant+"?")
 			}
 			return
 		}

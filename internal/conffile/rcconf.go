@@ -35,8 +35,8 @@ func (s *scanner) rcText(from, to, line int, handle func(*command)) {
 	l := shellLexer{s: s, pos: from, end: to, line: line, handle: handle}
 	l.unclosed = func(line int, quote Span) {
 		s.rejected(Reject{Line: line, Span: quote, certain: true, Reason: "the quote is not closed: write the closing quote",
-			Because: "The shell reads on to the next quote, so that the following lines become part of the value; where none is " +
-				"left, it stops with a syntax error."})
+			Because: "The shell reads on to the next quote, so the following lines become part of the value; without another quote " +
+				"it stops with a syntax error."})
 	}
 	l.run()
 }
@@ -96,7 +96,7 @@ func (s *scanner) rcNotAssignment(c *command) {
 	}
 	if len(c.words) > 1 && strings.HasPrefix(c.words[1].text, "=") {
 		s.rejected(Reject{Line: c.line, Span: Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End}, certain: true,
-			Reason: "not an assignment: the shell takes this as a command; write name=\"value\" without blanks around '='"})
+			Reason: "not an assignment: the shell runs this as a command; write name=\"value\" without blanks around '='"})
 	}
 }
 

@@ -407,8 +407,8 @@ func (l *shellLexer) skipHeredocs() {
 			l.resumed++
 			to, l.pos, l.line = quoted.Start, min(quoted.End+1, l.end), line+strings.Count(l.s.src[from:quoted.Start], "\n")
 			l.s.rejected(Reject{Line: l.line, Span: quoted, certain: true,
-				Reason:  "this does not end the here-document: its last line is " + h.delimiter + ", without quotes",
-				Because: "The quotes belong to the first line alone; the shell takes this one, and all that follows, into the text."})
+				Reason:  "this does not end the here-document: write " + h.delimiter + " without quotes",
+				Because: "Only the first line may have the quotes; the shell takes this line and everything after it as text."})
 			l.line++
 		}
 		if h.path != "" {

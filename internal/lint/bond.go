@@ -82,12 +82,12 @@ func (k *checker) judgeBonds() {
 		unwatched := strings.Trim(options["miimon"].Value, "0ms") == "" && options["miimon"].Value != ""
 		forced := strings.HasPrefix(mode.Name, "module:") && slices.Contains(bondModes[4:], mode.Value) // by the driver
 		if _, arp := options["arp_interval"]; unwatched && !arp && !forced {
-			report("miimon", "harmful", options["miimon"].Key+" = "+options["miimon"].Value+" switches off the look at the links",
-				"The bond goes on sending over a link that has no carrier; 100 milliseconds are usual, and the driver's own value.")
+			report("miimon", "harmful", options["miimon"].Key+" = "+options["miimon"].Value+" switches off link monitoring",
+				"The bond keeps sending over a link without carrier. Set it to 100 milliseconds.")
 		}
 		if e := options["miimon"]; !strings.HasPrefix(e.Name, "network-file:") && len(e.Value) == 1 && e.Value[0] > '0' {
-			report("miimon", "harmful", fmt.Sprintf("%s = %s looks at the links every %s ms", e.Key, e.Value, e.Value),
-				"The number is milliseconds: the driver then checks every member hundreds of times a second, to no use; 100 is usual.")
+			report("miimon", "harmful", fmt.Sprintf("%s = %s checks the links every %s ms", e.Key, e.Value, e.Value),
+				"The value is in milliseconds: the driver then checks every member hundreds of times a second without benefit. Set it to 100.")
 		}
 		if !given || !slices.Contains(bondModes, mode.Value) {
 			continue
@@ -98,23 +98,23 @@ func (k *checker) judgeBonds() {
 		switch {
 		case asks && slices.Contains(bondModes[4:], mode.Value):
 			report("arp_interval", "no-effect", fmt.Sprintf("%s is refused in mode %s", arp.Key, mode.Value),
-				"The driver asks by ARP in the other modes alone; in this one it looks at the links itself, by miimon.")
+				"The driver monitors links by ARP only in the other modes. In this mode use miimon.")
 		case asks && mii && !unwatched:
-			report("arp_interval", "conflict", fmt.Sprintf("%s and %s exclude each other", arp.Key, options["miimon"].Key),
-				"The driver has one monitor: setting either switches the other off, so that the last one counts.")
+			report("arp_interval", "conflict", fmt.Sprintf("%s and %s cannot be combined", arp.Key, options["miimon"].Key),
+				"A bond has only one link monitor: setting either option switches the other off, so the last one applies.")
 		}
 		if _, set := options["xmit_hash_policy"]; !set && mode.Value == "802.3ad" {
 			k.judgeHash(b.of, mode)
 		}
 		if _, set := options["lacp_rate"]; set && mode.Value != "802.3ad" {
 			report("lacp_rate", "no-effect", fmt.Sprintf("%s has no effect in mode %s", options["lacp_rate"].Key, mode.Value),
-				"LACP is part of 802.3ad alone; the driver calls the option irrelevant or refuses it.")
+				"Only mode 802.3ad uses LACP; in other modes the driver ignores or refuses the option.")
 		}
 		if _, set := options["xmit_hash_policy"]; set &&
 			slices.Contains([]string{"balance-rr", "active-backup", "broadcast", "balance-alb"}, mode.Value) {
 			report("xmit_hash_policy", "no-effect", fmt.Sprintf("%s has no effect in mode %s",
 				options["xmit_hash_policy"].Key, mode.Value),
-				"The driver looks at it in balance-xor, 802.3ad and balance-tlb alone.")
+				"The driver uses it only in balance-xor, 802.3ad and balance-tlb.")
 		}
 	}
 }
@@ -134,6 +134,6 @@ func (k *checker) judgeHash(b bonded, mode conffile.Entry) {
 		name = "the bond"
 	}
 	k.reportIn(b.file, mode, finding{code: "needs", severity: Info, value: true, sources: bondSource,
-		message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets %s", name, option),
-		because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
+		message: fmt.Sprintf("%s distributes outgoing packets by MAC address only: %s is not set", name, option),
+		because: "The default policy, layer2, sends everything for one router over a single link. layer2+3 or layer3+4 uses all links."})
 }

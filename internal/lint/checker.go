@@ -200,7 +200,7 @@ func (k *checker) readFile(f *source) {
 		func(e conffile.Entry) bool { k.entry(e); return true },
 		func(r conffile.Reject) {
 			f := finding{code: "syntax", severity: Warning, message: r.Reason,
-				because: "The system reads this file by these rules; what does not fit is skipped."}
+				because: "The system skips lines that it cannot read."}
 			if r.Idle {
 				f.code = "no-effect"
 			}
@@ -208,7 +208,7 @@ func (k *checker) readFile(f *source) {
 			case r.Because != "":
 				f.because = r.Because
 			case kind == conffile.Script:
-				f.because = "The program is given the words as the shell splits them, and refuses what does not fit."
+				f.because = "The program gets the words as the shell splits them, and refuses this command."
 			}
 			switch k.kindOf(conffile.Entry{}) {
 			case conffile.PF:
@@ -296,9 +296,9 @@ func (k *checker) loadedOption(e conffile.Entry) *finding {
 	k.dead[k.file] = e.Raw
 	return &finding{code: "wrong-file", severity: Warning,
 		sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
-		message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
-		because: "systemd takes the whole line for a name and finds no such module; options belong to a " +
-			"line in /etc/modprobe.d."}
+		message: fmt.Sprintf("%s is a module option, and this file lists only module names", e.Key),
+		because: "systemd takes the whole line for a module name and finds no such module. Write the option " +
+			"in a file in /etc/modprobe.d."}
 }
 
 // elsewhere judges a line that is no setting of the system by itself.
@@ -398,8 +398,8 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
 		Fix: f.fix, Sources: f.sources, Width: max(1, span.End-span.Start), key: e.KeySpan.Start}
 	if k.kindOf(e) == conffile.PF && slices.Contains(refusedByPF, f.code) && f.severity == Error {
-		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which " +
-			"run stay, and after a reboot only the few of rc(8).")
+		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file because of this line: the running rules " +
+			"stay, and after a reboot only the minimal rules of rc(8) are loaded.")
 	}
 	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one

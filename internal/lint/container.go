@@ -15,10 +15,10 @@ func hosts(r *catalog.Record, e conffile.Entry) *finding {
 	f := &finding{code: "wrong-file", severity: Error,
 		sources: []string{"docker-container-run(1), --sysctl", "Kubernetes, Using sysctls in a Kubernetes Cluster",
 			"opencontainers/runc libcontainer/configs/validate, sysctl"},
-		message: e.Name + " is one for the whole host, and no container can be started with its own: set it on the host",
-		because: "The runtime refuses it, since it belongs to no namespace, and the container does not start."}
+		message: e.Name + " applies to the whole host and cannot be set for a container: set it on the host",
+		because: "The container runtime refuses it, because it belongs to no namespace, and the container does not start."}
 	if strings.HasPrefix(e.Name, "net.") {
-		f.because = "The file is missing or read-only in the container's network namespace, so that the container does not start."
+		f.because = "The file is missing or read-only in the container's network namespace, so the container does not start."
 	}
 	return f
 }

@@ -29,7 +29,7 @@ func (k *checker) cpuWords(e conffile.Entry) *finding {
 	case !cpuList.MatchString(list):
 		if strings.Trim(list, "abcdefghijklmnopqrstuvwxyz") == "" {
 			return &finding{code: "bad-value", severity: Warning, value: true, sources: cpuSource,
-				message: fmt.Sprintf("%s takes a list of processors, such as 2-7, not %s", name, list),
+				message: fmt.Sprintf("%s takes a list of CPUs, such as 2-7, not %s", name, list),
 				because: "The kernel ignores the parameter."}
 		}
 		return nil
@@ -49,9 +49,9 @@ func (k *checker) judgeProcessors() {
 		isolated = a
 		if holdsBoot(isolcpusFlag.ReplaceAllString(a.entry.Value, "")) {
 			k.reportIn(a.file, a.entry, finding{code: "harmful", severity: Warning, value: true, sources: cpuSource,
-				message: fmt.Sprintf("isolcpus = %s isolates processor 0, which does the kernel's own work", a.entry.Value),
-				because: "The machine starts on it, and interrupts, timers and kernel threads that nothing moves stay there, so that it is " +
-					"never quiet; isolate others and leave 0 to the system."})
+				message: fmt.Sprintf("isolcpus = %s isolates CPU 0, which does the kernel's own work", a.entry.Value),
+				because: "The machine boots on CPU 0, and interrupts, timers and kernel threads that nothing moves stay on it, so it is never " +
+					"idle. Isolate other CPUs and leave 0 to the system."})
 		}
 	}
 	if isolated == nil || isolated.entry.Value == "1" {
@@ -60,8 +60,8 @@ func (k *checker) judgeProcessors() {
 	for _, a := range k.cpus {
 		if a.file == isolated.file && a.entry.Key != "isolcpus" && a.entry.Value == "1" {
 			k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: cpuSource,
-				message: fmt.Sprintf("%s = 1 is the list of processor 1 alone, and isolcpus isolates %s", a.entry.Key, isolated.entry.Value),
-				because: "It is no switch: the other isolated processors keep their timer ticks and callbacks; write the same list."})
+				message: fmt.Sprintf("%s = 1 names CPU 1 only, but isolcpus isolates %s", a.entry.Key, isolated.entry.Value),
+				because: "The value is a list of CPUs, not a switch: the other isolated CPUs keep their timer ticks and RCU callbacks. Write the list of isolcpus."})
 		}
 	}
 }

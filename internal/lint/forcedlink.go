@@ -33,7 +33,7 @@ func (k *checker) negotiates(e conffile.Entry) *finding {
 		return nil
 	}
 	return &finding{code: "harmful", severity: Warning, sources: []string{"ethtool(8), -s", "IEEE 802.3, clause 28"},
-		message: fmt.Sprintf("this fixes the link at %s Mbit/s and switches negotiation off", k.link.speed),
-		because: "A partner that negotiates then takes the link for half duplex, and frames are lost in collisions as soon as both send; " +
-			"leave it on, and cards of 1 Gbit/s and more run at their own speed."}
+		message: fmt.Sprintf("this fixes the link at %s Mbit/s and switches autonegotiation off", k.link.speed),
+		because: "A link partner that negotiates falls back to half duplex, and frames are lost in collisions as soon as both send. " +
+			"Leave autonegotiation on: the link then runs at the highest speed of both."}
 }

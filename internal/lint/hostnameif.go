@@ -77,8 +77,8 @@ func (k *checker) idleBridge(f *source) {
 	k.open(f)
 	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}},
 		finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
-			message: path.Base(f.path) + " never says up, so that nothing is forwarded",
-			because: "An interface comes up by its address or by the word up, and this one has no address: add a line up."})
+			message: path.Base(f.path) + " has no line up: the interface stays down and forwards nothing",
+			because: "An interface comes up when it gets an address or by the word up, and this one has no address. Add a line with the word up."})
 }
 
 // vlanFile is a file of a VLAN, and vlanParent a line of it that says, or may say, what carries it.

@@ -78,9 +78,9 @@ func (k *checker) judgeStanzas() {
 		if o := s.option("address", "netmask", "gateway"); o != nil && method == "dhcp" {
 			k.reportIn(s.file, *o, finding{code: "no-effect",
 				severity: Warning, sources: []string{"interfaces(5), the dhcp method"},
-				message: fmt.Sprintf("%s is no option of the method dhcp, by which %s gets its address", o.Key, s.method.Iface),
-				because: "ifup hands the options to scripts and asks the DHCP server; an address of one's own " +
-					"is of the method static."})
+				message: fmt.Sprintf("%s has no effect with the method dhcp, by which %s gets its address", o.Key, s.method.Iface),
+				because: "ifup takes the address from the DHCP server. A fixed address " +
+					"needs the method static."})
 		}
 		master := ports[port{s.place(), s.method.Iface}]
 		if master != nil && master != s && family == "inet" && (method == "dhcp" || method == "static") {
@@ -111,7 +111,7 @@ func (k *checker) judgeBondOptions(s *stanza) {
 		k.reportIn(s.file, o, finding{code: "no-effect", severity: Warning,
 			sources: []string{"Debian ifenslave, if-pre-up.d/ifenslave (IF_BOND_*)", "ifupdown2 addons/bond.py"},
 			message: fmt.Sprintf("%s is not read: the option is bond-%s", o.Key, name),
-			fix:     &Fix{Kind: FixRename, To: "bond-" + name, Reason: "options of bonds begin with bond-"},
+			fix:     &Fix{Kind: FixRename, To: "bond-" + name, Reason: "bond options begin with bond-"},
 			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other " +
 				"name and nothing uses it."})
 	}

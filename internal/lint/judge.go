@@ -323,12 +323,12 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		switch {
 		case known.Removed != "" && version.AtLeast(known.Removed):
-			f := bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s",
+			f := bad(Warning, fmt.Sprintf("%s: the value %s was removed in %s %s",
 				e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
 			f.id = goneValue
 			return f
 		case known.Since != "" && !version.AtLeast(known.Since):
-			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on",
+			return bad(Warning, fmt.Sprintf("%s: the value %s exists only from %s %s on",
 				e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")
 		}
 		return nil

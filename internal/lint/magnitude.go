@@ -218,8 +218,8 @@ func (k *checker) goneWord(e conffile.Entry, word catalog.Value) *finding {
 	}
 	return &finding{id: "word", code: "removed", severity: Warning, value: true,
 		sources: []string{"torvalds/linux 6.3, net/sched: Retire CBQ, ATM and dsmark qdisc"},
-		message: fmt.Sprintf("%s: %s (%s) does not exist since Linux %s", e.Name, word.Value, word.Means, word.Removed),
-		because: "tc refuses the command, and what hangs on the discipline with it."}
+		message: fmt.Sprintf("%s: %s (%s) was removed in Linux %s", e.Name, word.Value, word.Means, word.Removed),
+		because: "tc refuses the command, and the classes and filters of this discipline fail too."}
 }
 
 // isDiscipline reports a word that is a queueing discipline of Linux.

@@ -35,7 +35,7 @@ func (k *checker) netplan(e conffile.Entry) (f *finding, is bool) {
 	}
 	if name == "version" && e.Value != "2" && e.Value != "" && !isTemplate(e.Value) {
 		return &finding{code: "bad-value", severity: Error, value: true, sources: netplanSource,
-			message: "netplan has version 2 of the format alone, not " + e.Value,
+			message: "netplan accepts only version 2 of its format, not " + e.Value,
 			because: "netplan refuses the whole file: \"Only version 2 is supported\"."}, true
 	}
 	if _, err := netip.ParseAddr(e.Value); name == "addresses" && err == nil {
@@ -109,9 +109,9 @@ func (k *checker) judgeNamed(p planned) {
 		return
 	}
 	k.reportIn(p.file, p.entry, finding{code: "needs", severity: Warning, value: true, sources: netplanSource,
-		message: fmt.Sprintf("%s names the interface %s, which no line describes", p.entry.Iface, name),
-		because: "netplan refuses the file: \"interface is not defined\". An interface without options of its own is " +
-			"described too, as " + name + ": {}."})
+		message: fmt.Sprintf("%s names the interface %s, which is not defined", p.entry.Iface, name),
+		because: "netplan refuses the file: \"interface is not defined\". An interface without options must be " +
+			"defined too, as " + name + ": {}."})
 }
 
 // judgeMember reports a port or a member that cannot send what its bridge or bond does.
@@ -126,10 +126,10 @@ func (k *checker) judgeMember(block int, port, master string) {
 		return
 	}
 	k.reportIn(below.file, below.entry, finding{code: "conflict", severity: Warning, value: true, sources: memberSource,
-		message: fmt.Sprintf("the MTU of %s, %d, is below that of %s, %d, whose packets it is to send (%s:%d)",
+		message: fmt.Sprintf("the MTU of %s, %d, is below that of %s, %d, whose packets it sends (%s:%d)",
 			port, member, master, whole, above.file.path, above.entry.Line),
-		because: "A bond gives its MTU to its members when they join, and whichever comes last counts; where the smaller " +
-			"one does, as with a port of a bridge, larger packets are lost on this link alone."})
+		because: "A bond sets the MTU of its members when they join, and the value set last applies. If that is the smaller " +
+			"one, as with a bridge port, larger packets are lost on this link."})
 }
 
 // judgeOwnAddresses reports members of bonds and bridges that have addresses.
@@ -152,9 +152,9 @@ func (k *checker) judgeOwnAddresses() {
 func ownAddress(port, master string) finding {
 	return finding{code: "conflict", severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)",
 		"torvalds/linux v6.12 Documentation/networking/bonding.rst, Potential Sources of Trouble"},
-		message: fmt.Sprintf("%s has an address of its own and is a member of %s", port, master),
-		because: "What arrives at a member goes to its bond or bridge, whose address counts; the member's own one answers " +
-			"through another interface or not at all. A member has no address and no DHCP."}
+		message: fmt.Sprintf("%s has its own address although it is a member of %s", port, master),
+		because: "Packets that arrive at a member are passed to its bond or bridge, so the member's own address answers " +
+			"through another interface or not at all. Configure addresses and DHCP on the bond or bridge only."}
 }
 
 // judgeUnwatched reports a bond that does not notice when a link loses its carrier.
@@ -176,9 +176,9 @@ func (k *checker) judgeUnwatched(p planned) {
 	}
 	k.reportIn(p.file, mode, finding{code: "needs", severity: Warning, value: true,
 		sources: append([]string{"torvalds/linux v6.12 drivers/net/bonding/bond_options.c, bond_option_mode_set"}, netplanSource...),
-		message: fmt.Sprintf("nothing makes %s look at its links: no line sets mii-monitor-interval", p.entry.Iface),
-		because: "Without it, and without arp-interval, a bond of this mode goes on sending over a link that has no " +
-			"carrier; mii-monitor-interval: 100 is usual."})
+		message: fmt.Sprintf("%s does not monitor its links: mii-monitor-interval is not set", p.entry.Iface),
+		because: "Without it, and without arp-interval, a bond of this mode keeps sending over a link without " +
+			"carrier. Write mii-monitor-interval: 100."})
 }
 
 // judgeDefaults reports routes to all destinations of which only one can count.
@@ -203,16 +203,16 @@ func (k *checker) judgeDefaults() {
 			first[inBlock{p.entry.Block, of}] = p
 		default:
 			k.reportIn(p.file, p.entry, finding{code: "conflict", severity: Warning, sources: netplanSource,
-				message: fmt.Sprintf("%s has the second default route of the same table and metric; %s has one (%s:%d)",
+				message: fmt.Sprintf("%s has a second default route with the same table and metric; the first is on %s (%s:%d)",
 					p.entry.Iface, before.entry.Iface, before.file.path, before.entry.Line),
-				because: "netplan warns of conflicting default routes, and only one of them carries what leaves; give one " +
-					"a higher metric:, or a table: of its own with a routing-policy."})
+				because: "netplan warns about conflicting default routes, and only one of them is used. Give one " +
+					"a higher metric:, or its own table: with a routing-policy."})
 		}
 	}
 	for _, p := range k.ofPlans("gateway4", "gateway6") {
 		k.reportIn(p.file, p.entry, finding{code: "renamed", severity: Info, sources: netplanSource,
 			message: fmt.Sprintf("%s is deprecated: write routes: with to: default, via: %s", p.entry.Key, p.entry.Value),
-			because: "netplan still takes it, and warns at each start."})
+			because: "netplan still accepts it, but warns at each start."})
 	}
 }
 

@@ -36,7 +36,7 @@ func networkd(section, option string) *finding {
 	sections := networkdSections()
 	told := func(severity Severity, message string) *finding {
 		return &finding{code: "unknown-key", severity: severity, sources: []string{"systemd.network(5)", "systemd.netdev(5)"},
-			because: "systemd-networkd logs the line and ignores it.", message: message}
+			because: "systemd-networkd logs a warning and ignores the line.", message: message}
 	}
 	known, exists := sections[section]
 	switch {
@@ -60,12 +60,12 @@ func networkd(section, option string) *finding {
 		return f
 	}
 	f := told(Info, fmt.Sprintf("%s is not a known option of [%s]", option, section))
-	f.because += " A systemd newer than this list may have it."
+	f.because += " A newer systemd may have it."
 	if slices.Contains(steady, section) {
 		f.severity = Warning
 	}
 	if section == "Bond" && option == "Primary" {
-		f.message += ": PrimarySlave=yes stands in [Network] of the .network file of the member"
+		f.message += ": write PrimarySlave=yes in [Network] of the member's .network file"
 	}
 	return f
 }
@@ -131,6 +131,6 @@ func (k *checker) judgeMasters() {
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, sources: []string{"systemd.network(5), Bond=, Bridge="},
 			message: fmt.Sprintf("%s is a %s: write %s=%s", a.entry.Value, kind, option, a.entry.Value),
 			fix:     &Fix{Kind: FixRename, To: option, Reason: a.entry.Value + " is a " + kind},
-			because: "systemd-networkd does not add the interface to a device of another kind, so that it stays outside."})
+			because: "systemd-networkd does not add the interface to a device of another kind, so it joins nothing."})
 	}
 }

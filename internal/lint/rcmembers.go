@@ -36,8 +36,8 @@ func (k *checker) judgePrefixes() {
 				continue
 			}
 			k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Error, value: true, sources: []string{"ifconfig(8)"},
-				message: fmt.Sprintf("%s has %s, which is no address: %s", a.entry.Name, w, message),
-				because: "ifconfig refuses it, so that the interface has no address."})
+				message: fmt.Sprintf("%s has %s, which is not a valid address: %s", a.entry.Name, w, message),
+				because: "ifconfig refuses it, so the interface has no address."})
 			break
 		}
 	}
@@ -268,17 +268,17 @@ func (k *checker) judgeCloned() {
 		}
 		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning,
 			sources: []string{"rc.conf(5), cloned_interfaces", "libexec/rc/network.subr, clone_up"},
-			message: fmt.Sprintf("nothing makes %s: cloned_interfaces does not list it", a.entry.Iface),
-			because: "The scripts configure interfaces that there are; cloned_interfaces=\"" + a.entry.Iface + "\" makes this one at boot."})
+			message: fmt.Sprintf("nothing creates %s: cloned_interfaces does not list it", a.entry.Iface),
+			because: "The rc scripts configure only interfaces that exist; cloned_interfaces=\"" + a.entry.Iface + "\" creates this one at boot."})
 	}
 }
 
 // otherwiseMade are drivers of which cloned_interfaces alone makes no interface, with what does.
 var otherwiseMade = map[string]struct{ instead, because, source string }{
-	"carp": {`since 10.0 carp is a part of an address: ifconfig_IF_aliasN="inet ADDRESS/32 vhid NUMBER pass PASSWORD"`,
-		"There is no interface of that kind any more, so that neither it nor its address is set up.", "carp(4)"},
-	"wlan": {`a wlan belongs to a device: wlans_DEVICE="%s", and create_args_%[1]s="wlanmode hostap" for an access point`,
-		"ifconfig makes no wlan without the device that it belongs to.", "rc.conf(5), wlans_<parent-interface>"},
+	"carp": {`since 10.0 CARP is configured on an address: ifconfig_IF_aliasN="inet ADDRESS/32 vhid NUMBER pass PASSWORD"`,
+		"carp interfaces no longer exist, so neither the interface nor its address is set up.", "carp(4)"},
+	"wlan": {`a wlan interface belongs to a device: write wlans_DEVICE="%s", and create_args_%[1]s="wlanmode hostap" for an access point`,
+		"ifconfig cannot create a wlan interface without its parent device.", "rc.conf(5), wlans_<parent-interface>"},
 }
 
 // judgeClones reports interfaces that cloned_interfaces lists and does not make.
@@ -297,7 +297,7 @@ func (k *checker) judgeClones() {
 			made.instead = fmt.Sprintf(made.instead, iface)
 		}
 		k.reportIn(a.file, a.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{made.source},
-			message: fmt.Sprintf("cloned_interfaces cannot make %s: %s", iface, made.instead), because: made.because})
+			message: fmt.Sprintf("cloned_interfaces cannot create %s: %s", iface, made.instead), because: made.because})
 	}
 }
 
@@ -317,8 +317,8 @@ func (k *checker) judgeLinuxNames() {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "wrong-system", severity: Warning, sources: []string{"ifconfig(8)", "rc.conf(5), ifconfig_<interface>_name"},
-			message: fmt.Sprintf("%s is a name of Linux; FreeBSD names a card by its driver, such as em0, igb0 or ix0", a.entry.Iface),
-			because: "No interface has the name, so that nothing of the line is done; ifconfig -l lists the names."})
+			message: fmt.Sprintf("%s is an interface name of Linux; FreeBSD names interfaces after their drivers, such as em0, igb0 or ix0", a.entry.Iface),
+			because: "No interface has this name, so the line has no effect; ifconfig -l lists the names."})
 		return // one tells of all
 	}
 }
@@ -345,8 +345,8 @@ func (k *checker) judgeNumberless() {
 				continue
 			}
 			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5), ifconfig_<interface>"},
-				message: fmt.Sprintf("%s is about %s, with a letter for the number; did you mean %s?", a.entry.Name, iface, meant),
-				because: "No interface has the name, so that nothing of the line is done."})
+				message: fmt.Sprintf("%s names the interface %s, with a letter in place of the digit; did you mean %s?", a.entry.Name, iface, meant),
+				because: "No interface has this name, so the line has no effect."})
 			break
 		}
 	}

@@ -179,9 +179,9 @@ func (k *checker) hostBits(e conffile.Entry) *finding {
 	address, _, _ := strings.Cut(e.Key, "/")
 	return &finding{code: "harmful", severity: Warning,
 		sources: []string{"pfctl_parser.c of OpenBSD and FreeBSD, set_ipmask"},
-		message: fmt.Sprintf("%s is the whole network %s", e.Key, e.Value),
-		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, "+
-			"and %s otherwise.", address, e.Value)}
+		message: fmt.Sprintf("%s means the whole network %s", e.Key, e.Value),
+		because: fmt.Sprintf("pfctl clears the host bits. Write %s to match only this host, "+
+			"and %s to match the network.", address, e.Value)}
 }
 
 // pfFaults are what the reader of pf.conf reports about rules and queues, by the name that it gives them; {key} and {value}
@@ -192,36 +192,36 @@ var pfFaults = map[string]struct {
 	message, because string
 }{
 	"plain": {"unknown-key", []string{"pf.conf(5), MACROS"},
-		"{key} is taken for the name of an interface: a macro is written {value}",
-		"pf accepts an interface that does not exist yet, so that the rule is loaded and matches no packet."},
+		"{key} is read as an interface name: write {value} for the macro",
+		"pf accepts interfaces that do not exist yet, so the rule is loaded but matches no packet."},
 	"skipped": {"no-effect", []string{"pf.conf(5), set skip"},
-		"the rule is about {value}, which set skip takes out of the filter",
-		"Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."},
+		"this rule has no effect: set skip exempts {value} from filtering",
+		"pf passes every packet on a skipped interface without evaluating rules. Take the interface out of set skip, or remove the rule."},
 	"egress": {"no-effect", []string{"ifconfig(8), group", "openbsd/src sys/net/if.c, if_group_egress_build"},
-		"FreeBSD puts no interface into the group egress: the rules about it match no packet",
-		"The kernel of OpenBSD keeps that group; here name the interface, or write group egress into its line of rc.conf."},
+		"rules for egress match no packet: FreeBSD puts no interface into this group",
+		"Only OpenBSD maintains the group. Name the interface instead, or add group egress to its ifconfig line in rc.conf."},
 	"unreached": {"no-effect", []string{"pf.conf(5), quick"},
-		"no connection comes as far as this rule: line {value}, with quick, decides about all of them",
-		"pf takes the first rule with quick that fits; move this one above it."},
+		"this rule has no effect: the quick rule in line {value} matches everything that it matches",
+		"pf stops at the first matching rule with quick. Move this rule above that one."},
 	"overruled": {"no-effect", []string{"pf.conf(5): the last matching rule decides"},
-		"this rule never decides: line {value} fits all that it is about and comes later",
-		"Without quick the last rule that fits a packet decides. Write quick in this one, or move the general rule above it."},
+		"this rule has no effect: the later rule in line {value} matches everything that it matches",
+		"Without quick the last matching rule decides. Add quick to this rule, or move the general rule above it."},
 	"overload": {"no-effect", []string{"pf.conf(5): the last matching rule decides"},
-		"this block does not stop what line {value} passes, which is the rule that fills the table",
-		"Without quick the last rule that fits a packet decides, so that the sources in the table connect again. Write block in quick."},
+		"this block rule does not stop what the later rule in line {value} passes, the one that fills the table",
+		"Without quick the last matching rule decides, so the sources in the table can connect again. Write block in quick."},
 	"uncapped": {"no-effect", []string{"pf.conf(5), QUEUEING: max"},
-		"the queue {key} has no max, so that it holds nothing back",
-		"bandwidth is the share of a queue when the interface itself is full. Where the link behind the interface is slower, " +
-			"packets wait there instead of in these queues: write max with a little less than that link's rate."},
+		"the queue {key} has no max, so it limits nothing",
+		"bandwidth only divides the interface when the interface itself is full. If the link behind it is slower, packets " +
+			"queue there instead of here. Set max slightly below the rate of that link."},
 	"guarantees": {"conflict", []string{"pf.conf(5), QUEUEING: min"},
-		"the queues below {key} are guaranteed {value} Mbit/s together, more than it has",
-		"min is what a queue gets whatever the others send; more than there is cannot be kept."},
+		"the queues below {key} are guaranteed {value} Mbit/s in total, more than {key} has",
+		"min is what a queue gets regardless of the others; pf cannot guarantee more than the parent has. Lower the min values."},
 	"default-queue": {"harmful", []string{"pf.conf(5), QUEUEING"},
-		"all that no rule assigns goes through {key}, and no rule chooses {value}, which is much faster",
-		"default stands behind the queue of what no rule assigns; give it to the other one, or assign the traffic that is to be fast."},
+		"unassigned traffic uses {key}, and no rule assigns any to {value}, which is much faster",
+		"The queue marked default takes all traffic that no rule assigns. Mark the faster queue as default, or assign traffic to it."},
 	"again": {"duplicate", []string{"pf.conf(5), MACROS"},
-		"line {value} defines the macro {key} otherwise before anything uses it",
-		"The later definition replaces this one; put what both say into one line."},
+		"line {value} defines the macro {key} again, with another value, before anything uses it",
+		"The later definition replaces this one. Write both values in one line."},
 }
 
 // undefinedName judges a name in pf.conf that is not the one that was defined.
@@ -235,16 +235,16 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 	case "pf:rule/macro":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
 			message: fmt.Sprintf("the macro %s is not defined above this line", e.Key),
-			because: "pfctl refuses the whole file for it."}
+			because: "pfctl refuses the whole file because of this line."}
 		if e.Value != "" {
-			f.severity, f.because = Error, "" // of which report says it
+			f.severity, f.because = Error, "" // report adds the consequence
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
 	case "pf:rule/table":
 		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
 			message: fmt.Sprintf("no line defines the table %s", e.Key),
-			because: "pf creates the table empty, so that the rule matches no packet until pfctl -t " + e.Key + " -T add fills it."}
+			because: "pf creates the table empty, so the rule matches no packet until pfctl -t " + e.Key + " -T add fills it."}
 		if e.Value != "" {
 			f.message += "; did you mean " + e.Value + "?"
 		}
@@ -256,9 +256,9 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		}
 		return &finding{code: "harmful", severity: severity, value: true, sources: []string{"pppoe(4): the MTU is 1492",
 			"RFC 2516 section 7", "RFC 4638"},
-			message: fmt.Sprintf("max-mss %s lets segments of more than %s carries: write max-mss 1452", e.Key, e.Value),
-			because: "PPPoE leaves 1492 of 1500 bytes, and TCP over IPv4 1452 of these; larger segments are fragmented or " +
-				"lost where path MTU discovery fails, which max-mss is there for. An MTU of 1500 on the interface (RFC 4638) is the exception."}
+			message: fmt.Sprintf("max-mss %s allows larger segments than %s can carry: write max-mss 1452", e.Key, e.Value),
+			because: "PPPoE leaves an MTU of 1492 bytes, and so TCP segments of 1452 bytes over IPv4. Larger ones are fragmented, or " +
+				"lost where path MTU discovery fails. The exception is an MTU of 1500 on the interface (RFC 4638)."}
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (k *checker) judgeOwnRouter() {
 		}
 		k.reportIn(router.file, router.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"route(8)", "rc.conf(5)"},
 			message: fmt.Sprintf("defaultrouter is %s, the host's own address on %s", router.entry.Value, a.entry.Iface),
-			because: "Packets to other networks have to go to another host of the network, its router, so that none of them leaves this one."})
+			because: "The default router must be another host on the network; with its own address here, nothing reaches other networks."})
 		return
 	}
 }

@@ -19,7 +19,7 @@ func (k *checker) judgeSharedMemory() {
 		return // beyond that both are what the kernel has by itself
 	}
 	k.reportIn(all.file, all.entry, finding{code: "wrong-unit", severity: Warning, value: true, sources: all.record.Sources,
-		message: fmt.Sprintf("%s = %.0f is the number of %s, but counts pages and not bytes", total, pages, segment),
+		message: fmt.Sprintf("%s = %.0f repeats the value of %s, but counts pages, not bytes", total, pages, segment),
 		because: fmt.Sprintf("With pages of 4 KiB it is %.0f GiB in all; leave both lines out, since the kernel's own limits "+
 			"are as good as none.", pages/(1<<18))})
 }
@@ -36,12 +36,12 @@ func (k *checker) judgeSegmentSize() {
 	if !known || !also || bytes <= pages*page {
 		return
 	}
-	message := fmt.Sprintf("%s = %.0f is more than %s lets all segments have, %.0f pages or %.0f bytes", segment, bytes, total, pages,
+	message := fmt.Sprintf("%s = %.0f exceeds the total that %s allows: %.0f pages, %.0f bytes", segment, bytes, total, pages,
 		pages*page)
 	if all == nil {
-		message += ", unless it is set: add " + total + fmt.Sprintf("=%.0f", math.Ceil(bytes/page))
+		message += "; also set " + total + fmt.Sprintf("=%.0f", math.Ceil(bytes/page))
 	}
 	k.reportIn(most.file, most.entry, finding{code: "conflict", severity: Warning, value: true,
 		sources: []string{"freebsd-src sys/kern/sysv_shm.c, shmget_allocate_segment"}, message: message,
-		because: "The kernel counts the pages of all segments together and refuses one that goes beyond " + total + " (ENOMEM)."})
+		because: "The kernel counts the pages of all segments together and refuses (ENOMEM) a segment that would exceed " + total + "."})
 }

@@ -101,7 +101,7 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 	}
 	f := finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5)"},
 		message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, near),
-		because: "The scripts of rc.d ask for variables by their names; nothing asks for this one."}
+		because: "No rc script reads a variable of this name."}
 	f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
 	return []finding{f}
 }
@@ -139,7 +139,7 @@ func (k *checker) capitalFamily(e conffile.Entry) *finding {
 	meant := "ifconfig_" + iface[:at+1] + small
 	f := &finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5)"},
 		message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, meant),
-		because: "The scripts of rc.d ask for variables by their names; nothing asks for this one."}
+		because: "No rc script reads a variable of this name."}
 	f.fix = &Fix{Kind: FixRename, To: meant, Reason: f.message}
 	return f
 }

@@ -222,7 +222,7 @@ var ordered = []pair{
 	{catalog.FreeBSD, "vfs.zfs.arc_min", "vfs.zfs.arc_max", false, arcOrder, 0},
 }
 
-const purgedStates = "At adaptive.end all timeouts are zero: pf forgets idle connections long before the table is full (pf.conf(5))."
+const purgedStates = "All timeouts reach zero at adaptive.end, so pf drops idle connections long before the table is full (pf.conf(5))."
 
 const queueOrder = "The kernel refuses a longer queue than the maximum (sys/net/netisr.c, netisr_setqlimit: EINVAL); raise " +
 	"net.isr.maxqlimit in loader.conf first."
@@ -282,8 +282,8 @@ func (k *checker) judgePortSpan(first, last string) {
 	high, ok2 := k.numberOf(k.effects[last], last)
 	if span := high - low + 1; ok1 && ok2 && span > 0 && span < fewPorts {
 		k.reportIn(at.file, at.entry, finding{code: "harmful", severity: Warning, value: true, sources: at.record.Sources,
-			message: fmt.Sprintf("%s to %s leaves %.0f ports for outgoing connections", first, last, span),
-			because: "Each connection to one address and port takes one, also while it waits to be forgotten; a proxy or a resolver uses up so few."})
+			message: fmt.Sprintf("%s to %s leaves only %.0f ports for outgoing connections", first, last, span),
+			because: "Every connection to the same address and port needs its own local port, even in TIME_WAIT; a busy proxy or resolver runs out of ports."})
 	}
 }
 

@@ -59,8 +59,8 @@ func (k *checker) judgeSQM() {
 		if k.offloads != nil && enabled != nil && enabled.entry.Value == "1" {
 			k.reportIn(k.offloads.file, k.offloads.entry, finding{code: "conflict", severity: Warning,
 				sources: []string{"torvalds/linux v6.12 Documentation/networking/nf_flowtable.rst, hardware offload"},
-				message: "flow_offloading_hw takes forwarded flows past SQM, which is enabled for " + section,
-				because: "The hardware forwards their packets without the processor, so that no queue shapes them; switch one of the two off."})
+				message: "flow_offloading_hw makes forwarded flows bypass SQM, which is enabled for " + section,
+				because: "The hardware forwards these packets without the CPU, so no queue shapes them. Switch one of the two off."})
 			return
 		}
 	}
@@ -69,6 +69,6 @@ func (k *checker) judgeSQM() {
 // inMegabits reports a rate that was meant in Mbit/s.
 func (k *checker) inMegabits(a *assignment, kbit int) {
 	k.reportIn(a.file, a.entry, finding{code: "wrong-unit", severity: Warning, value: true, sources: uciSource,
-		message: fmt.Sprintf("%s = %d is %d kbit/s; %d Mbit/s is written %d000", a.entry.Key, kbit, kbit, kbit, kbit),
-		because: "SQM shapes the link to this rate, in kbit/s."})
+		message: fmt.Sprintf("%s = %d means %d kbit/s; for %d Mbit/s write %d000", a.entry.Key, kbit, kbit, kbit, kbit),
+		because: "SQM limits the link to this rate, in kbit/s."})
 }

@@ -128,7 +128,7 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 	}
 	if isLink && section == "Link" {
 		f := told("unknown-key", e.Key+" is not a known option of [Link]")
-		f.because += " A systemd newer than this list may have it."
+		f.because += " A newer systemd may have it."
 		return f
 	}
 	return nil

@@ -74,7 +74,7 @@ func form(r *catalog.Record) string {
 			return word
 		}
 		if r.Range != nil && r.Range.Min != nil && *r.Range.Min > 0 {
-			return "only 1, and the kernel takes no 0 afterwards"
+			return "only 1; the kernel does not accept 0 afterwards"
 		}
 		return s
 	}
@@ -310,7 +310,7 @@ func conditions(e catalog.Evidence) string {
 func activeWords(r *catalog.Record) string {
 	switch in := func(place string) bool { return slices.Contains(r.Belongs, place) }; {
 	case r.Kind == catalog.Both && in("loader") && !in("sysctl"):
-		return "when the driver attaches; what is written later waits for the next time"
+		return "when the driver attaches; a later write applies the next time it attaches"
 	case r.Kind == catalog.Boot && in("rc"):
 		return "at boot, or when its service is restarted"
 	}
