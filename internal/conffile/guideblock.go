@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -130,38 +131,19 @@ type guideText struct {
 	told    System // by the last heading, or line with a file, that names a system
 }
 
-// Lines that say what follows, and the systems that they name.
-var (
-	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
-	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solaris|linux|debian|ubuntu|macos`)
-)
-
-// elsewhere stands for the systems that are not described.
-const elsewhere System = "elsewhere"
+// guideHeading is a line that says what follows.
+var guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
 	if !guideHeading.MatchString(text) && !namedFile.MatchString(text) {
 		return
 	}
-	systems := map[System]bool{}
-	for _, name := range guideSystem.FindAllString(text, -1) {
-		switch name = strings.ToLower(name); name {
-		case "freebsd", "openbsd":
-			systems[System(name)] = true
-		case "netbsd", "dragonfly", "solaris", "macos":
-			systems[elsewhere] = true
-		default:
-			if !strings.Contains(text, "loader.conf") { // which FreeBSD alone has
-				systems[Linux] = true
-			}
-		}
+	systems := systemsNamed(text, guideSystem)
+	if strings.Contains(text, "loader.conf") { // which FreeBSD alone has
+		delete(systems, Linux)
 	}
-	if len(systems) == 1 {
-		for system := range systems {
-			g.told = system
-		}
-	}
+	g.told = cmp.Or(onlyOne(systems), g.told)
 }
 
 // guideBlocks hands out the blocks of a text whose file is known, and the lines between the blocks.
