@@ -62,7 +62,7 @@ var (
 	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
 	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
 		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
-	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
+	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+` + asRoot + `sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
 	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
@@ -173,7 +173,7 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_
 	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
-var heredocFile = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names, or the one that a command above opened in an editor.

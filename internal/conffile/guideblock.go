@@ -50,7 +50,7 @@ var fences = []struct {
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
 var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
-	`^(?:[#$%>] ?)?(?:(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
+	`^(?:` + anyPrompt + `)?(?:` + asRoot + editors + ` )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
 
 // sentence is a line of prose, which no file holds outside of its comments.
 var sentence = regexp.MustCompile(`(?m)^[ \t]*(?:[\p{Lu}\p{Lo}](?:[^\s=$;{}<>|#]*[ \t]+){4,}[^\s=$;{}<>|#]+|\p{Lo}[^=$;{}<>|#\n]{12,})[ \t\r]*$`)
@@ -61,7 +61,7 @@ func isGuide(text string) bool {
 }
 
 // editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
-var editorLine = regexp.MustCompile(`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) (/\S+)$`)
+var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + `[ \t]+(/\S+)$`)
 
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
@@ -312,11 +312,10 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 	return true
 }
 
-// fileComment is a comment that names the file of the lines below it, and nothing else.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + printedFile + `)[ \t]*$`)
-
-// printedFile is a command that prints or edits a file, behind a prompt: its lines follow.
-const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less|vim?|ee|nano) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
+// fileComment is a line that names the file of the lines below it, and nothing else: a comment, or a command behind a
+// prompt that prints or edits the file.
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + anyPrompt + asRoot + `(?:cat|more|less|` +
+	editors + `)[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {
