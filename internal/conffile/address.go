@@ -42,7 +42,7 @@ func (s *scanner) addresses(w word, mask bool) {
 		}
 		if why != "" {
 			s.rejected(Reject{Line: w.line, Span: w.span, Reason: text + " is " + why, certain: true,
-				Because: "The line is refused, and the interface or the route goes without it."})
+				Because: "The line is refused, so the interface or route is not configured."})
 			return
 		}
 	}
@@ -56,23 +56,23 @@ func mistaken(text string) string {
 	case len(numbers) > 2 && strings.Trim(address, "0123456789.") == "":
 		for _, n := range numbers {
 			if v, err := strconv.Atoi(n); err != nil {
-				return "no IPv4 address: a number is missing"
+				return "not a valid IPv4 address: a number is missing"
 			} else if v > 255 {
-				return "no IPv4 address: " + n + " is above 255"
+				return "not a valid IPv4 address: " + n + " is above 255"
 			}
 		}
 		if len(numbers) > 4 {
-			return fmt.Sprintf("no IPv4 address: it has %d numbers", len(numbers))
+			return fmt.Sprintf("not a valid IPv4 address: it has %d numbers", len(numbers))
 		}
 		if v, err := strconv.Atoi(length); err == nil && v > 32 {
-			return "no IPv4 prefix: its length is above 32"
+			return "not a valid IPv4 prefix: its length is above 32"
 		}
 	case strings.Count(address, ":") > 1 && len(address) != len("00:00:00:00:00:00") && strings.Trim(address, "0123456789abcdefABCDEF:") == "":
 		if _, err := netip.ParseAddr(address); err != nil {
-			return "no IPv6 address"
+			return "not a valid IPv6 address"
 		}
 		if v, err := strconv.Atoi(length); err == nil && v > 128 {
-			return "no IPv6 prefix: its length is above 128"
+			return "not a valid IPv6 prefix: its length is above 128"
 		}
 	}
 	return ""
@@ -85,5 +85,5 @@ func noMask(at netip.Addr) string {
 	if bits.LeadingZeros32(^v)+bits.TrailingZeros32(v) >= 32 {
 		return ""
 	}
-	return "no netmask: its ones do not stand together"
+	return "not a valid netmask: its one bits are not contiguous"
 }

@@ -1,10 +1,6 @@
 package conffile
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // ifconfigCommand reads ifconfig IF OPTIONS.
 func (s *scanner) ifconfigCommand(words []word, base Entry) {
@@ -97,7 +93,7 @@ func (s *scanner) routeCommand(words []word, base Entry) {
 		case s.system == Linux || w.quoted || w.expands:
 		case i > 0 && words[i-1].text == "-ifp" && w.text != "egress" && strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyz") == "":
 			s.reject(w.line, w.span, "there is no interface "+w.text+": interface names end in a number, as in "+w.text+"0")
-		case brokenAddress(w.text):
+		case mistaken(w.text) != "":
 			s.reject(w.line, w.span, w.text+" is not a valid address: route refuses it")
 		}
 	}
@@ -106,18 +102,5 @@ func (s *scanner) routeCommand(words []word, base Entry) {
 			return "route:mtu"
 		}
 		return ""
-	})
-}
-
-// brokenAddress reports what looks like an IPv4 address or network and is none.
-func brokenAddress(text string) bool {
-	address, _, _ := strings.Cut(text, "/")
-	parts := strings.Split(address, ".")
-	if len(parts) < 2 || strings.Trim(address, "0123456789.") != "" {
-		return false
-	}
-	return len(parts) > 4 || slices.ContainsFunc(parts, func(p string) bool {
-		n, err := strconv.Atoi(p)
-		return err != nil || n > 255
 	})
 }

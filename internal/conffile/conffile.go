@@ -306,6 +306,32 @@ func (s *scanner) emit(e Entry) {
 	}
 }
 
+// marking returns a scanner like this one whose entries are marked before they are handed out here.
+func (s *scanner) marking(mark func(*Entry)) *scanner {
+	inner := *s
+	inner.entry = func(e Entry) bool {
+		mark(&e)
+		s.emit(e)
+		return !s.stopped
+	}
+	return &inner
+}
+
+// foreign makes this the scanner of a text that is no file of the system: its lines are not rewritten, and what only
+// may be wrong is not told.
+func (s *scanner) foreign() {
+	entry, rejected := s.entry, s.rejected
+	s.entry = func(e Entry) bool {
+		e.style = styleFixed
+		return entry(e)
+	}
+	s.rejected = func(r Reject) {
+		if r.certain {
+			rejected(r)
+		}
+	}
+}
+
 func (s *scanner) reject(line int, span Span, reason string) {
 	if !s.stopped {
 		s.rejected(Reject{Line: line, Span: span, Reason: reason})

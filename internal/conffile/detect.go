@@ -385,7 +385,9 @@ func hasLine(text, line string) bool {
 }
 
 // bsdFile is a file of FreeBSD or OpenBSD that a command writes.
-var bsdFile = regexp.MustCompile(`/boot/loader\.conf|/etc/(?:rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
+var bsdFile = regexp.MustCompile(`/(?:boot|etc)/` + bsdFiles)
+
+const bsdFiles = `(?:loader\.conf|rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`
 
 // echoedSysctl is a line of sysctl.conf that a command of a shell adds to it.
 var echoedSysctl = regexp.MustCompile(`^["']?(?:net|kern|hw|vm|vfs|security|dev|kernel|fs)\.[a-z0-9_.-]+ ?= ?[^ ]+ *>>? *"?/etc/sysctl\.conf`)
@@ -395,8 +397,7 @@ var ipfwByVariable = regexp.MustCompile(`^\$\{?[A-Za-z_]+\}?[ \t]+(?:add[ \t]+[0
 	`check-state|skipto|divert|nat|pipe|queue)\b|^[A-Za-z_]+="(?:/sbin/)?ipfw[ "]`)
 
 // writesBSD is a command that writes a line, or the lines below it, into such a file.
-var writesBSD = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:echo|printf|cat|tee)\b[^\n]*(?:>>? ?|\btee (?:-a )?)"?/[^ \n]*` +
-	`(?:loader\.conf|rc\.conf|pf\.conf|ipfw\.rules|hostname\.[a-z]+[0-9])`)
+var writesBSD = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:echo|printf|cat|tee)\b[^\n]*(?:>>? ?|\btee (?:-a )?)"?/[^ \n]*` + bsdFiles)
 
 // kindOfLine tells the kind of file that has a line like this one.
 func kindOfLine(line string) Kind {

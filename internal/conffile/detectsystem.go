@@ -207,3 +207,46 @@ func hintSystem(file string, bsd bool) System {
 	}
 	return ""
 }
+
+// elsewhere stands for the systems that are not described.
+const elsewhere System = "elsewhere"
+
+// guideSystem are the systems that headings of guides name.
+var guideSystem = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solaris|linux|debian|ubuntu|macos`)
+
+// bsdNames are names of systems that have pf.
+var bsdNames = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|pfsense|opnsense|truenas|hardenedbsd|mac ?os|os ?x\b|` +
+	`darwin`)
+
+// systemsNamed are the systems that a text names.
+func systemsNamed(text string, names *regexp.Regexp) map[System]bool {
+	found := map[System]bool{}
+	for _, name := range names.FindAllString(text, -1) {
+		switch name = strings.ToLower(name); name {
+		case "freebsd", "openbsd":
+			found[System(name)] = true
+		case "linux", "debian", "ubuntu":
+			found[Linux] = true
+		default:
+			found[elsewhere] = true
+		}
+	}
+	return found
+}
+
+// onlyOne returns the system where it is one, "" for none or several.
+func onlyOne(systems map[System]bool) (only System) {
+	if len(systems) == 1 {
+		for only = range systems {
+		}
+	}
+	return only
+}
+
+// onlyNamed returns the one system of the BSDs that a text names, "" for several or another one.
+func onlyNamed(text string) System {
+	if system := onlyOne(systemsNamed(text[:min(len(text), DetectSize)], bsdNames)); system != elsewhere {
+		return system
+	}
+	return ""
+}

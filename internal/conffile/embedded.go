@@ -23,12 +23,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	})
 	switch kind {
 	case "":
-		if len(s.elsewhere) < maxVariables {
-			if s.elsewhere == nil {
-				s.elsewhere = map[string]written{}
-			}
-			s.elsewhere[strings.Clone(s.resolved(h.path))] = written{h, from, to, line}
-		}
+		keep(&s.elsewhere, s.resolved(h.path), written{h, from, to, line})
 	case Sysctl, Loader, Limits:
 		if kind == Sysctl && s.system != Linux && s.system != "" && strings.Contains(s.resolved(h.path), "/sysctl.d/") {
 			s.reject(line, Span{from, from + first}, notAtBoot(s.system, path.Dir(s.resolved(h.path))))
@@ -36,8 +31,6 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.rcText(from, to, line, sub.rcCommand)
-	case Jail: // of which names and signs matter, whatever the shell puts in
-		s.whole(sub, kind, h.path, from, to, line)
 	case PF, HostnameIf, Script:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
 			sub.path = s.resolved(h.path)
@@ -59,12 +52,8 @@ func (s *scanner) printed(from, to, line int) {
 	if kind := kindOfContent(s.src[from:to]); s.system != FreeBSD && s.system != OpenBSD || kind != Sysctl && kind != Loader {
 		return
 	}
-	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: func(Reject) {}}
-	sub.entry = func(e Entry) bool {
-		e.In, e.Block, e.style = Other, line, styleFixed
-		s.emit(e)
-		return !s.stopped
-	}
+	sub := s.marking(func(e *Entry) { e.In, e.Block, e.style = Other, line, styleFixed })
+	sub.rejected = func(Reject) {}
 	sub.lines(from, to, line, func(line, from, to int) bool { sub.sysctlLine(line, from, to); return true })
 }
 
@@ -133,11 +122,8 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}
 	defer func() {
 		s.altq = sub.altq
-		if sub.section != "" && file != "" && len(s.sections) < maxVariables {
-			if s.sections == nil {
-				s.sections = map[string]string{}
-			}
-			s.sections[strings.Clone(file)] = strings.Clone(sub.section)
+		if sub.section != "" && file != "" {
+			keep(&s.sections, file, strings.Clone(sub.section))
 		}
 	}()
 	sub.entry = func(e Entry) bool {
@@ -224,6 +210,16 @@ const (
 	maxPath      = 4096
 )
 
+// keep puts a value into a map of bounded size, and makes the map when it is the first one.
+func keep[V any](into *map[string]V, key string, value V) {
+	if *into == nil {
+		*into = map[string]V{}
+	}
+	if len(*into) < maxVariables {
+		(*into)[strings.Clone(key)] = value
+	}
+}
+
 // remember keeps the assignments that a command consists of. Of those that not every
 // run makes, only paths are kept: what is written there is written there at times.
 func (s *scanner) remember(c *command) {
@@ -234,19 +230,13 @@ func (s *scanner) remember(c *command) {
 		case !ok:
 			return
 		case belowVariable.MatchString(e.Value) && e.Flags&Append == 0 && len(s.below) < maxVariables:
-			if s.below == nil {
-				s.below = map[string]string{}
-			}
-			s.below[e.Key] = strings.Clone(e.Value)
+			keep(&s.below, e.Key, strings.Clone(e.Value))
 			delete(s.variables, e.Key)
 		case e.Flags&(Expands|Append) != 0 || c.conditional && !s.firstPath(e) || len(e.Value) > maxPath ||
 			len(s.variables) >= maxVariables:
 			delete(s.variables, e.Key)
 		default:
-			if s.variables == nil {
-				s.variables = map[string]string{}
-			}
-			s.variables[e.Key] = e.Value
+			keep(&s.variables, e.Key, e.Value)
 		}
 	}
 }
@@ -260,13 +250,18 @@ func (s *scanner) firstPath(e Entry) bool {
 // brokenQuotes is a text in quotation marks that is to hold such marks, and blanks between them.
 var brokenQuotes = regexp.MustCompile(`^"[A-Z_]+="[^" \n]+[ \t][^"\n]*""$`)
 
-// echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
-// may have several lines.
-func (s *scanner) echoInto(words []word, target word, base Entry) {
-	sub, kind := s.into(target, func(e *Entry) {
+// lineInto returns the scanner for what a command writes in its own line, as into does.
+func (s *scanner) lineInto(target word, base Entry) (*scanner, Kind) {
+	return s.into(target, func(e *Entry) {
 		e.Raw, e.style = base.Raw, styleFixed
 		e.Flags |= base.Flags
 	})
+}
+
+// echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
+// may have several lines.
+func (s *scanner) echoInto(words []word, target word, base Entry) {
+	sub, kind := s.lineInto(target, base)
 	if kind == "" || len(words) == 0 {
 		return
 	}
@@ -349,10 +344,7 @@ func (s *scanner) sedCommand(words []word, base Entry) {
 	if m == nil && arguments == nil {
 		return
 	}
-	sub, kind := s.into(words[len(words)-1], func(e *Entry) {
-		e.Raw, e.style = base.Raw, styleFixed
-		e.Flags |= base.Flags
-	})
+	sub, kind := s.lineInto(words[len(words)-1], base)
 	switch {
 	case kind == Cmdline:
 		sub.kernelArguments(arguments, Entry{Raw: base.Raw})
@@ -384,10 +376,7 @@ func (s *scanner) inner(words []word) {
 
 // sysrcFile reads the assignments that sysrc writes into a file of its format.
 func (s *scanner) sysrcFile(file word, words []word, base Entry) {
-	sub, kind := s.into(file, func(e *Entry) {
-		e.Raw, e.style = base.Raw, styleFixed
-		e.Flags |= base.Flags
-	})
+	sub, kind := s.lineInto(file, base)
 	if kind != Loader && kind != RC {
 		return
 	}

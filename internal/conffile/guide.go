@@ -2,7 +2,6 @@ package conffile
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,17 +11,8 @@ import (
 // guide reads the fenced blocks of a guide to FreeBSD or OpenBSD: those that the text above them or their first line
 // says to be a configuration file, as that file, and those of commands as a script.
 func (s *scanner) guide() {
-	fixed := s.entry
-	s.entry = func(e Entry) bool {
-		e.style = styleFixed // a part of another text
-		return fixed(e)
-	}
 	rejected := s.rejected
-	s.rejected = func(r Reject) {
-		if r.certain {
-			rejected(r)
-		}
-	}
+	s.foreign()
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
 			return true // a part about another system
@@ -31,35 +21,35 @@ func (s *scanner) guide() {
 			end := b.from + strings.IndexByte(s.src[b.from:b.to]+"\n", '\n')
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
-		inner := *s
+		inner := s.marking(b.mark)
 		inner.path, inner.outer = b.file, true
-		inner.entry = func(e Entry) bool {
-			if at := explained.FindStringIndex(e.Value); at != nil && !e.Has(Quoted) {
-				e.Value = e.Value[:at[0]]
-				e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
-			}
-			e.Block = b.line // another block may be about another host
-			switch {
-			case b.loose && b.kind == PF:
-				e.In = PF
-			case b.loose && sizeSuffix.MatchString(e.Value):
-				e.In = Loader // which alone takes such sizes
-			case b.loose:
-				e.In = ""
-			case e.In == "":
-				e.In = b.kind
-			}
-			if b.loose && pfWhole[e.Name] && !(b.rules && pfLines[e.Name]) {
-				return true
-			}
-			s.emit(e)
-			return !s.stopped
-		}
-		inner.standing(&inner, b.text(s.src), b.kind, "", b.from, b.line)
+		inner.standing(inner, b.text(s.src), b.kind, "", b.from, b.line)
 		s.altq = s.altq || inner.altq
 		return !s.stopped
 	}, s.tabled)
 	s.items()
+}
+
+// mark makes what an entry of a block says of the file no more than the block tells.
+func (b *guideBlock) mark(e *Entry) {
+	if at := explained.FindStringIndex(e.Value); at != nil && !e.Has(Quoted) {
+		e.Value = e.Value[:at[0]]
+		e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
+	}
+	e.Block = b.line // another block may be about another host
+	switch {
+	case b.loose && b.kind == PF:
+		e.In = PF
+	case b.loose && sizeSuffix.MatchString(e.Value):
+		e.In = Loader // which alone takes such sizes
+	case b.loose:
+		e.In = ""
+	case e.In == "":
+		e.In = b.kind
+	}
+	if b.loose && pfWhole[e.Name] && !(b.rules && pfLines[e.Name]) {
+		e.Name = "" // is not handed out
+	}
 }
 
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
@@ -72,36 +62,35 @@ var (
 	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
 	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
 		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
-	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+(?:sudo |doas )?sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
+	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+` + asRoot + `sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
 	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
-// tabled emits the setting of a line outside the blocks, which stands in a table or a list; head is the first row of
-// the table.
+// tabled emits the settings of a line outside the blocks, which stands in a table or a list.
 func (s *scanner) tabled(line, from, to int, head string) {
-	text := s.src[from:to]
-	m := listedItem.FindStringSubmatchIndex(text)
+	for _, a := range s.outside(line, from, to, head) {
+		s.apart(line, a[0], a[1], Span{from, to})
+	}
+}
+
+// outside returns the names and values of a line outside the blocks; head is the first row of the table.
+func (s *scanner) outside(line, from, to int, head string) [][2]Span {
+	forms := []*regexp.Regexp{listedItem, prompted, flowItem}
 	switch {
-	case m != nil && m[2] < 0:
-		m = append(m[:2:2], m[6:]...)
-	case m != nil:
-	case prompted.MatchString(text):
-		m = prompted.FindStringSubmatchIndex(text)
-	case flowItem.MatchString(text):
-		m = flowItem.FindStringSubmatchIndex(text)
 	case tableHead.MatchString(head):
-		m = tableRow.FindStringSubmatchIndex(text)
+		forms = append(forms, tableRow)
 	case columnHead.MatchString(head):
-		m = columnRow.FindStringSubmatchIndex(text)
-	default:
-		for _, a := range s.joined(line, from, to) {
-			s.apart(line, a[0], a[1], Span{from, to})
+		forms = append(forms, columnRow)
+	}
+	for _, form := range forms {
+		if m := form.FindStringSubmatchIndex(s.src[from:to]); m != nil {
+			if m[2] < 0 {
+				m = m[4:] // the second way to write it
+			}
+			return [][2]Span{{{from + m[2], from + m[3]}, {from + m[4], from + m[5]}}}
 		}
 	}
-	if m == nil {
-		return
-	}
-	s.apart(line, Span{from + m[2], from + m[3]}, Span{from + m[4], from + m[5]}, Span{from, to})
+	return s.joined(line, from, to)
 }
 
 // joinedWord is an assignment in a line of several, as pages have them whose line ends were lost.
@@ -184,7 +173,7 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_
 	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
-var heredocFile = regexp.MustCompile(`(?m)^[ \t]*(?:sudo |doas )?(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names, or the one that a command above opened in an editor.
@@ -192,52 +181,67 @@ func blockOf(text string, above []string, edited string) guideBlock {
 	if CheckText("", text) != nil || strings.TrimSpace(text) == "" {
 		return guideBlock{}
 	}
-	head, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	named := ""
-	for _, line := range append(slices.Clone(above[max(0, len(above)-guideAbove):]), head) {
-		if line == head && !strings.HasPrefix(head, "#") {
-			continue
-		}
-		files := namedFile.FindAllString(line, -1)
-		if len(files) == 0 {
-			continue
-		}
-		if named = files[0]; !strings.Contains(named, "/") && sentence.MatchString(line) && !strings.HasSuffix(line, ":") {
-			named = "?" // which speaks of the file
-		} else if slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
-			named = "?" // which of them
-		}
-	}
-	if named == "" {
-		named = edited
-	}
-	content := kindOfContent(text)
+	file := cmp.Or(fileAbove(text, above), edited)
+	kind, content := fromPath(file, "").Kind, kindOfContent(text)
 	_, session := sessionText(text)
 	if heredocFile.MatchString(text) || session {
 		content = Script
 	}
-	kind := fromPath(named, "").Kind
+	settings := content == Sysctl || content == Loader
 	switch {
-	case kind == PF && pfText(text):
-		return guideBlock{kind: PF, file: named}
-	case pfText(text):
+	case kind != PF && pfText(text):
 		return guideBlock{kind: PF, loose: true}
-	case kind == HostnameIf && allLines(text, hostnameLine), kind == Jail && jailLine.MatchString(text):
-		return guideBlock{kind: kind, file: named}
-	case content == "" && !allLines(text, assignment) || kind == "" && content == "":
-		return guideBlock{}
-	case content == "" && (kind == Sysctl || kind == Loader || kind == RC):
-		return guideBlock{kind: kind, file: named}
-	case content == kind, kind == Sysctl && content == Loader, kind == Loader && content == Sysctl:
-		return guideBlock{kind: kind, file: named}
-	case kind == "" && (named == "" || named == "?") && (content == Sysctl || content == Loader):
+	case partOf(kind, content, text):
+		return guideBlock{kind: kind, file: file}
+	case settings && (file == "" || file == someFile):
 		return guideBlock{kind: Sysctl, loose: true}
-	case kind == PF && content == Script && !heredocFile.MatchString(text) && anyLine(text, pfStatement):
-		return guideBlock{kind: kind, file: named} // with the command that loads it
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content, session: session}
 	}
 	return guideBlock{}
+}
+
+// someFile stands for a file of which a text tells no more than that there is one.
+const someFile = "?"
+
+// fileAbove is the file that the nearest line above a block or its own first line names, "" for none.
+func fileAbove(text string, above []string) (file string) {
+	lines := slices.Clone(above[max(0, len(above)-guideAbove):])
+	if head, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); strings.HasPrefix(head, "#") {
+		lines = append(lines, head)
+	}
+	for _, line := range lines {
+		files := namedFile.FindAllString(line, -1)
+		if len(files) == 0 {
+			continue
+		}
+		file = files[0]
+		speaks := !strings.Contains(file, "/") && sentence.MatchString(line) && !strings.HasSuffix(line, ":")
+		if speaks || slices.ContainsFunc(files, func(f string) bool { return base(f) != base(file) }) {
+			file = someFile
+		}
+	}
+	return file
+}
+
+// partOf reports whether a block whose content looks like one kind of file is of the kind whose name stands above it.
+func partOf(kind, content Kind, text string) bool {
+	switch kind {
+	case "":
+		return false
+	case PF:
+		return content == PF || pfText(text) ||
+			content == Script && !heredocFile.MatchString(text) && anyLine(text, pfStatement) // with the command that loads it
+	case HostnameIf:
+		return allLines(text, hostnameLine)
+	case Jail:
+		return jailLine.MatchString(text)
+	case Sysctl, Loader:
+		return content == Sysctl || content == Loader || content == "" && allLines(text, assignment)
+	case RC:
+		return content == RC || content == "" && allLines(text, assignment)
+	}
+	return content == kind
 }
 
 // Lines of which a block that is said to be such a file must consist.
@@ -280,7 +284,7 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 
 // GuideSystem returns FreeBSD or OpenBSD for a guide to it with blocks that guide reads, "" for other texts.
 func GuideSystem(file, text string) System {
-	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
+	if noGuide(file, text) {
 		return ""
 	}
 	var all, rules votes // rules of pf are old words of one system and new ones of the other
@@ -309,9 +313,6 @@ func GuideSystem(file, text string) System {
 			all.freebsd++
 		case OpenBSD:
 			all.openbsd++
-		}
-		if b.kind == PF {
-			all.bsd++
 		}
 		return true
 	}, s.tabled)
@@ -349,8 +350,7 @@ type GuidePart struct {
 // What no line above gives to a system belongs to the BSD that most of the text is about, and so does what stands outside
 // of the blocks.
 func GuideParts(file, text string) []GuidePart {
-	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) ||
-		strings.Contains(text, "<tunable>") {
+	if noGuide(file, text) || strings.Contains(text, "<tunable>") {
 		return nil
 	}
 	mostly := cmp.Or(GuideSystem(file, text), FreeBSD)
@@ -370,10 +370,12 @@ func GuideParts(file, text string) []GuidePart {
 			}
 		}
 		return true
-	}, func(_, from, to int, _ string) {
+	}, func(line, from, to int, head string) {
+		if s.outside(line, from, to, head) == nil {
+			return
+		}
 		for system, kept := range blank {
-			if line := text[from:to]; system != mostly && (tableRow.MatchString(line) || columnRow.MatchString(line) ||
-				listedItem.MatchString(line) || prompted.MatchString(line) || flowItem.MatchString(line) || s.joined(0, from, to) != nil) {
+			if system != mostly {
 				erase(kept[from:to])
 			}
 		}

@@ -36,6 +36,19 @@ func TestGuideSystem(t *testing.T) {
 	}
 }
 
+func TestSession(t *testing.T) {
+	for text, want := range map[string]string{
+		"root@fw:~ # sysctl kern.maxfiles=4096\nkern.maxfiles: 1 -> 4096": "            sysctl kern.maxfiles=4096\n                        ",
+		"fw$ doas ifconfig em0 mtu 9000":                                  "    doas ifconfig em0 mtu 9000",
+		"# a comment about sysctl":                                        "",
+		"pass in on em0 # route to the other one":                         "",
+	} {
+		if got, _ := sessionText(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestTranslationTellsFreeBSD(t *testing.T) {
 	for text, want := range map[string]System{
 		"match in all scrub (no-df)\nmatch out\nnat on em0 from any -> (em0)\n": FreeBSD,

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -49,7 +50,7 @@ var fences = []struct {
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
 var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
-	`^(?:[#$%>] ?)?(?:(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
+	`^(?:` + anyPrompt + `)?(?:` + asRoot + editors + ` )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
 
 // sentence is a line of prose, which no file holds outside of its comments.
 var sentence = regexp.MustCompile(`(?m)^[ \t]*(?:[\p{Lu}\p{Lo}](?:[^\s=$;{}<>|#]*[ \t]+){4,}[^\s=$;{}<>|#]+|\p{Lo}[^=$;{}<>|#\n]{12,})[ \t\r]*$`)
@@ -60,7 +61,7 @@ func isGuide(text string) bool {
 }
 
 // editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
-var editorLine = regexp.MustCompile(`^(?:[#$%>] ?)?(?:sudo |doas )?(?:vim?|nvim|nano|ee|edit|mg|emacs|pico) (/\S+)$`)
+var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + `[ \t]+(/\S+)$`)
 
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
@@ -130,38 +131,19 @@ type guideText struct {
 	told    System // by the last heading, or line with a file, that names a system
 }
 
-// Lines that say what follows, and the systems that they name.
-var (
-	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
-	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solaris|linux|debian|ubuntu|macos`)
-)
-
-// elsewhere stands for the systems that are not described.
-const elsewhere System = "elsewhere"
+// guideHeading is a line that says what follows.
+var guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
 	if !guideHeading.MatchString(text) && !namedFile.MatchString(text) {
 		return
 	}
-	systems := map[System]bool{}
-	for _, name := range guideSystem.FindAllString(text, -1) {
-		switch name = strings.ToLower(name); name {
-		case "freebsd", "openbsd":
-			systems[System(name)] = true
-		case "netbsd", "dragonfly", "solaris", "macos":
-			systems[elsewhere] = true
-		default:
-			if !strings.Contains(text, "loader.conf") { // which FreeBSD alone has
-				systems[Linux] = true
-			}
-		}
+	systems := systemsNamed(text, guideSystem)
+	if strings.Contains(text, "loader.conf") { // which FreeBSD alone has
+		delete(systems, Linux)
 	}
-	if len(systems) == 1 {
-		for system := range systems {
-			g.told = system
-		}
-	}
+	g.told = cmp.Or(onlyOne(systems), g.told)
 }
 
 // guideBlocks hands out the blocks of a text whose file is known, and the lines between the blocks.
@@ -330,11 +312,10 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 	return true
 }
 
-// fileComment is a comment that names the file of the lines below it, and nothing else.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + printedFile + `)[ \t]*$`)
-
-// printedFile is a command that prints or edits a file, behind a prompt: its lines follow.
-const printedFile = `(?:[^\n#$%>=]{0,40})?[#$%>] (?:sudo |doas )?(?:cat|more|less|vim?|ee|nano) /(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+`
+// fileComment is a line that names the file of the lines below it, and nothing else: a comment, or a command behind a
+// prompt that prints or edits the file.
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + anyPrompt + asRoot + `(?:cat|more|less|` +
+	editors + `)[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {

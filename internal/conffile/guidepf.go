@@ -53,20 +53,3 @@ var pfWhole = map[string]bool{"pf:rule/unreached": true, "pf:rule/again": true, 
 // pfLines are entries whose value is a line.
 var pfLines = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true,
 	"pf:rule/overload": true}
-
-// bsdNames are names of systems that have pf.
-var bsdNames = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|pfsense|opnsense|truenas|hardenedbsd|mac ?os|os ?x\b|` +
-	`darwin`)
-
-// onlyNamed returns the one system of the BSDs that a text names, "" for several or another one.
-func onlyNamed(text string) System {
-	system := System("")
-	for _, name := range bsdNames.FindAllString(text[:min(len(text), DetectSize)], -1) {
-		named := System(strings.ToLower(name))
-		if named != OpenBSD && named != FreeBSD || system != "" && named != system {
-			return ""
-		}
-		system = named
-	}
-	return system
-}

@@ -6,9 +6,16 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// sessionCommand is a command behind the prompt of a shell; a comment has no such word behind its sign.
-var sessionCommand = regexp.MustCompile(`^[ \t]*(?:\[[^\]\n]{1,60}\][^ \t\n]{0,20}|[A-Za-z0-9_.@:~/-]{0,60})[$#%>][ \t]*` +
-	`(?:(?:doas|sudo)[ \t]+)?(?:echo|printf|cat|tee|sysctl|ifconfig|route|rcctl|sysrc|pfctl|ipfw|sed|cp|mv|` +
+// Parts of expressions for the commands of a session.
+const (
+	// anyPrompt is what may be the prompt of a shell where a command that is known follows: a bare # begins comments too.
+	anyPrompt = `(?:\[[^\]\n]{1,60}\][^ \t\n]{0,20}|[A-Za-z0-9_.@:~/-]{0,60}(?: [~/][^ \t\n]{0,60})? ?)[$#%>][ \t]*`
+	asRoot    = `(?:(?:doas|sudo)[ \t]+)?`
+	editors   = `(?:vim?|nvim|nano|ee|edit|mg|emacs|pico)`
+)
+
+// sessionCommand is a command behind the prompt of a shell.
+var sessionCommand = regexp.MustCompile(`^[ \t]*` + anyPrompt + asRoot + `(?:echo|printf|cat|tee|sysctl|ifconfig|route|rcctl|sysrc|pfctl|ipfw|sed|cp|mv|` +
 	`sh[ \t]+/etc/netstart|kldload|service|pkg(?:_add)?)[ \t]+[-'"/A-Za-z0-9$<>]`)
 
 // sessionText is the text of a session of a shell as a script with every byte in its place: blanks stand for prompts and

@@ -28,17 +28,7 @@ func (s *scanner) other() {
 	if path.Ext(s.path) == ".nix" {
 		r.nix = &nixUnits{}
 	}
-	fixed := s.entry
-	s.entry = func(e Entry) bool {
-		e.style = styleFixed // a line of another language
-		return fixed(e)
-	}
-	rejected := s.rejected
-	s.rejected = func(r Reject) {
-		if r.certain {
-			rejected(r)
-		}
-	}
+	s.foreign()
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= r.read {
 			r.line(line, from, to)
@@ -50,7 +40,7 @@ func (s *scanner) other() {
 // Holds reports whether a text of no known kind holds settings of Linux' network
 // that other reads.
 func Holds(file, text string) bool {
-	if CheckText("", text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
+	if noGuide(file, text) {
 		return false
 	}
 	found := false
@@ -62,6 +52,11 @@ func Holds(file, text string) bool {
 	}, rejected: func(Reject) { found = true }}
 	s.other()
 	return found
+}
+
+// noGuide reports what is no text, and programs.
+func noGuide(file, text string) bool {
+	return CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file)))
 }
 
 // programs are the suffixes of programs, whose tables of names are no settings.
@@ -315,13 +310,8 @@ func (s *scanner) otherFile(line, from, to int) (ok bool) {
 
 // wholeAs reads src[from:to] as a file of another kind by itself.
 func (s *scanner) wholeAs(kind Kind, from, to, line int) {
-	inner := *s
-	inner.entry = func(e Entry) bool {
-		e.In = kind
-		s.emit(e)
-		return !s.stopped
-	}
-	inner.whole(&inner, kind, "", from, to, line)
+	inner := s.marking(func(e *Entry) { e.In = kind })
+	inner.whole(inner, kind, "", from, to, line)
 }
 
 // moduleOption is a line of modprobe.d that sets options.

@@ -54,13 +54,8 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 	if !found {
 		return false
 	}
-	inner := *s
-	inner.entry = func(e Entry) bool {
-		e.In, e.Block = kind, line
-		s.emit(e)
-		return !s.stopped
-	}
-	inner.whole(&inner, kind, "", start, end, line)
+	inner := s.marking(func(e *Entry) { e.In, e.Block = kind, line })
+	inner.whole(inner, kind, "", start, end, line)
 	r.read = end
 	return true
 }

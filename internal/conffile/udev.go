@@ -41,15 +41,12 @@ func (s *scanner) udev() {
 				e.Key, e.Name = attribute, s.udevAttribute(subsystem, attribute)
 				s.emit(e)
 			case key == "RUN" && !strings.Contains(attribute, "builtin"):
-				inner := *s
-				inner.entry = func(e Entry) bool {
+				inner := s.marking(func(e *Entry) {
 					e.style = styleFixed
 					if strings.ContainsAny(e.Iface, "%$") {
 						e.Iface = iface
 					}
-					s.emit(e)
-					return !s.stopped
-				}
+				})
 				inner.rejected = func(Reject) {}
 				inner.script(span.Start, span.End, line)
 			}

@@ -62,12 +62,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 	switch {
 	case y.file(start, end, line+1):
 	case sysctls > 0 && others == 0:
-		inner := *s
-		inner.entry = func(e Entry) bool {
-			e.In, e.Block, e.style = Sysctl, line+1, styleFixed
-			s.emit(e)
-			return !s.stopped
-		}
+		inner := s.marking(func(e *Entry) { e.In, e.Block, e.style = Sysctl, line+1, styleFixed })
 		inner.lines(start, end, line+1, func(line, from, to int) bool { inner.sysctlLine(line, from, to); return true })
 	case commands:
 		y.commands(start, end, line+1)

@@ -16,7 +16,8 @@ import (
 // assign remembers that a setting got a value, and reports the earlier line
 // that it takes the effect from.
 func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
-	a := &assignment{file: k.file, kind: k.kindOf(e), entry: e, record: r}
+	a := k.here(e)
+	a.record = r
 	k.kinds[a.kind] = true
 	if a.kind == conffile.RC && len(k.variables) < cacheLimit {
 		k.variables[e.Name] = true

@@ -71,6 +71,11 @@ type assignment struct {
 	record *catalog.Record
 }
 
+// here is a setting of the open file.
+func (k *checker) here(e conffile.Entry) *assignment {
+	return &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+}
+
 // pending is a setting whose needs and conflicts are judged when every file
 // has been read.
 type pending struct {
@@ -102,11 +107,12 @@ const cacheLimit = 50_000
 
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
-		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
-		defaults: map[defaultOf]computed{},
-		set:      map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
-		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, variables: map[string]bool{},
-		commented: map[*source]bool{}, dead: map[*source]conffile.Span{}}
+		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{}, defaults: map[defaultOf]computed{},
+		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
+		pending: map[string]pending{}, mtus: map[inBlock]*assignment{}, options: map[uciOption]*assignment{},
+		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, variables: map[string]bool{},
+		ignores: map[*source]map[int][]string{}, dead: map[*source]conffile.Span{}, commented: map[*source]bool{},
+		told: map[toldOf]bool{}, images: map[*source]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -204,17 +210,15 @@ func (k *checker) readFile(f *source) {
 			if r.Idle {
 				f.code = "no-effect"
 			}
-			switch kind := k.kindOf(conffile.Entry{}); {
+			switch kind := k.file.kind; {
+			case kind == conffile.PF:
+				f.severity, f.because = Error, ""
+			case kind == conffile.RC:
+				f.because = "" // the shell reads it
 			case r.Because != "":
 				f.because = r.Because
 			case kind == conffile.Script:
 				f.because = "The program gets the words as the shell splits them, and refuses this command."
-			}
-			switch k.kindOf(conffile.Entry{}) {
-			case conffile.PF:
-				f.severity, f.because = Error, ""
-			case conffile.RC:
-				f.because = "" // the shell reads it
 			}
 			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, f)
 		})
@@ -226,10 +230,7 @@ func (k *checker) readFile(f *source) {
 
 // entry judges one setting.
 func (k *checker) entry(e conffile.Entry) {
-	if e.Has(conffile.Exclude) {
-		return
-	}
-	if k.elsewhere(e) {
+	if e.Has(conffile.Exclude) || k.elsewhere(e) {
 		return
 	}
 	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e),

@@ -34,7 +34,7 @@ func (k *checker) cpuWords(e conffile.Entry) *finding {
 		}
 		return nil
 	case len(k.cpus) < cacheLimit/64:
-		k.cpus = append(k.cpus, &assignment{file: k.file, kind: k.kindOf(e), entry: e})
+		k.cpus = append(k.cpus, k.here(e))
 	}
 	return nil
 }

@@ -39,9 +39,6 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 	if k.told[told] {
 		return nil, true
 	}
-	if k.told == nil {
-		k.told = map[toldOf]bool{}
-	}
 	k.told[told] = true
 	f = &finding{code: "no-effect", severity: Warning, sources: []string{"docker-container-run(1), --sysctl, --ulimit",
 		"pam_limits(8)"}}
@@ -70,9 +67,6 @@ func (k *checker) image(e conffile.Entry) (f *finding, skip bool) {
 func (k *checker) buildsContainer() bool {
 	yes, known := k.images[k.file]
 	if !known {
-		if k.images == nil {
-			k.images = map[*source]bool{}
-		}
 		yes = builds(k.file) && !hostImage.MatchString(k.file.text)
 		k.images[k.file] = yes
 	}

@@ -224,7 +224,7 @@ var spreads = regexp.MustCompile(`smp_affinity|irq_?affinity|isolcpus|cpu-partit
 // balances remembers whether irqbalance is started or stopped.
 func (k *checker) balances(e conffile.Entry) *finding {
 	if e.Name == "service:irqbalance" && !e.Has(conffile.Conditional) {
-		k.balancer = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+		k.balancer = k.here(e)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (k *checker) rememberNetdev(e conffile.Entry) {
 	switch e.Name {
 	case "network-file:NetDev/Name", "network-file:NetDev/Kind", "network-file:Network/Bridge", "network-file:Network/Bond":
 		if len(k.netdevs) < cacheLimit {
-			k.netdevs = append(k.netdevs, &assignment{file: k.file, kind: k.kindOf(e), entry: e})
+			k.netdevs = append(k.netdevs, k.here(e))
 		}
 	}
 }

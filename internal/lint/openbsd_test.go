@@ -36,6 +36,8 @@ func TestOpenBSD(t *testing.T) {
 		{"a file below its name", "g.txt", "OpenBSD:\n\n/etc/hostname.pppoe0\n\ninet 0.0.0.0 255.255.255.255 NONE pppoedev em1 up\ndest 0.0.0.1\n" +
 			"!/sbin/route add default -ifp pppoe0 0.0.0.\n", []string{"is not a valid address"}},
 		{"a route", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet 198.51.100/24 192.0.2.1\n!route add default -ifp egress 192.0.2.1\n", nil},
+		{"a prefix that is none", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet 198.51.100.0/42 192.0.2.1\n",
+			[]string{"198.51.100.0/42 is not a valid address"}},
 		{"a word for the broadcast address", "hostname.carp0", "inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0 adskew 100\n",
 			[]string{"vhid is taken for the broadcast address", "did you mean advskew"}},
 		{"commands without their sign", "hostname.em0", "inet 192.0.2.2 255.255.255.0 NONE !\nroute add 10/8 192.0.2.1\n!route add 10/8 192.0.2.1\n",

@@ -24,7 +24,7 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 	switch name {
 	case "class", "htb/default":
 		if len(k.classes) < cacheLimit {
-			k.classes = append(k.classes, &assignment{file: k.file, kind: k.kindOf(e), entry: e})
+			k.classes = append(k.classes, k.here(e))
 		}
 		return nil
 	}

@@ -18,10 +18,7 @@ func (k *checker) uci(e conffile.Entry) {
 	if !is || e.Has(conffile.Expands) || len(k.options) >= cacheLimit {
 		return
 	}
-	if k.options == nil {
-		k.options = map[uciOption]*assignment{}
-	}
-	k.options[uciOption{name, e.Iface}] = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+	k.options[uciOption{name, e.Iface}] = k.here(e)
 	if name == "firewall/flow_offloading_hw" && e.Value == "1" {
 		k.offloads = k.options[uciOption{name, e.Iface}]
 	}

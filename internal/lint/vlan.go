@@ -27,10 +27,7 @@ func (k *checker) mtuOf(e conffile.Entry) {
 	if e.Name != "link:mtu" || e.Iface == "" || e.Has(conffile.Expands) || len(k.mtus) >= cacheLimit {
 		return
 	}
-	if k.mtus == nil {
-		k.mtus = map[inBlock]*assignment{}
-	}
-	k.mtus[inBlock{e.Block, e.Iface}] = &assignment{file: k.file, kind: k.kindOf(e), entry: e}
+	k.mtus[inBlock{e.Block, e.Iface}] = k.here(e)
 }
 
 // judgeTagMTU reports a VLAN whose packets are larger than its interface, named by the
