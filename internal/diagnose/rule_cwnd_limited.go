@@ -107,7 +107,7 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		}
 	}
 	if len(lossy) == 0 {
-		return lossySummaries(f)
+		return slices.Concat(lossySummaries(f), standing(f))
 	}
 	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
 	tr := lossy[0]
@@ -137,6 +137,27 @@ func lossyTransfers(f *facts.Facts) []Finding {
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)
+}
+
+// standing finds a test of which every stream moved nothing for seconds, where no retransmissions were printed.
+func standing(f *facts.Facts) []Finding {
+	const slow = 1_000_000 // bit/s: a test that is told to be slower sends in bursts
+	for _, tr := range f.Receipts {
+		if tr.Stalled < 3 || tr.Stalled*4 < tr.Intervals || 8*tr.Bytes < slow*tr.Seconds {
+			return nil
+		}
+	}
+	for _, tr := range f.Receipts[:min(len(f.Receipts), 1)] {
+		found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last},
+			"a test moved nothing in %d of %d intervals, and %s on average", tr.Stalled, tr.Intervals,
+			rate(8*tr.Bytes/tr.Seconds))
+		found[0].Because = "The connection stopped for seconds at a time: a radio or link that drops out, a card that is " +
+			"reset, or an MTU that only part of the path carries."
+		found[0].Confirm = "ping PEER loses packets in the same seconds, or ss -ti on the sender shows retransmissions."
+		return do("ping the peer during the next test: if it loses packets too, check the link and the logs of both ends (and "+
+			"of the access point); if not, check the path MTU: ping -M do -s 1472 PEER", with(Warning, found))
+	}
+	return nil
 }
 
 // cutByLoss reports whether a test lost a burst of segments and did not come back to half of its rate in the seconds

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -32,16 +33,18 @@ var spokenRate = regexp.MustCompile(`(?i)\b(\d{1,4}(?:\.\d{1,2})?) ?(k|m|g)(?:b(
 var ofShaper = regexp.MustCompile(`(?i)bandwidth|queue|pipe|shap|limit|\brate|\bbw\b|\bcap|config|\btc\b`)
 
 // WrittenRates are the lines beside the outputs that hold an interface to a rate. One is a warning where what was reached
-// is that rate.
+// is that rate, and nothing where a test was far faster: the line is not in force, or not on that path.
 func WrittenRates(f *facts.Facts) (out []Written) {
-	const most = 8 // lines
-	reached := reachedRates(f)
+	const most, far = 8, 2 // lines; times the rate
+	measured := measuredRates(f)
+	reached := slices.Concat(measured, spokenRates(f))
+	fastest := slices.Max(append(measured, 0))
 	at := 0
 	for line := range strings.Lines(f.Rest) {
 		at++
 		text := strings.TrimSpace(line)
 		on, rate := shaperIn(text)
-		if rate == 0 || len(out) == most {
+		if rate == 0 || len(out) == most || fastest > far*float64(rate) {
 			continue
 		}
 		w := Written{Source: facts.Source{From: f.Host, Line: at, Text: text}, Setting: "shaper",
@@ -90,9 +93,9 @@ func shaperIn(line string) (on string, rate units.Rate) {
 	return "", 0
 }
 
-// reachedRates are those that tests reached and those that sentences speak of, in bit/s.
-func reachedRates(f *facts.Facts) (out []float64) {
-	for _, tr := range append(f.Transfers, f.Receipts...) {
+// measuredRates are those that tests reached, in bit/s.
+func measuredRates(f *facts.Facts) (out []float64) {
+	for _, tr := range slices.Concat(f.Transfers, f.Receipts) {
 		out = append(out, 8*tr.Bytes/max(tr.Seconds, 1e-3))
 	}
 	for _, end := range f.TransferEnds {
@@ -104,6 +107,11 @@ func reachedRates(f *facts.Facts) (out []float64) {
 	for _, s := range f.SpeedTests {
 		out = append(out, float64(s.Down), float64(s.Up))
 	}
+	return out
+}
+
+// spokenRates are those that sentences speak of, in bit/s.
+func spokenRates(f *facts.Facts) (out []float64) {
 	for line := range strings.Lines(f.Rest) {
 		if len(line) > 1000 || ofShaper.MatchString(line) {
 			continue

@@ -14,7 +14,8 @@ var (
 		`adjust|increase|raise|` +
 		`enlarge|try|apply|use|configure|optimi[sz]e|recommend(?:ed|ations?)?|suggest(?:ed)?|should|could|` +
 		`consider|needs?|` +
-		`following (?:lines|settings|parameters|values)|best practices?|solution|fix|workaround|example)\b|加入|添加|` +
+		`following (?:lines|settings|parameters|values)|best practices?|solution|fix|workaround|example|told|` +
+		`advised?|claims?)\b|加入|添加|` +
 		`修改|建议|推荐`)
 	ownState = regexp.MustCompile(`(?i)\b(?:my|mine|our|current(?:ly)?|present|actual|existing|already|now|i|i've|` +
 		`we|we've|` +

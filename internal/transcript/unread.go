@@ -78,8 +78,8 @@ func because(f *facts.Facts, name string) string {
 func (s section) unread(used map[int]bool) (out []facts.Unread) {
 	first, _, _ := strings.Cut(s.command, " ")
 	first = path.Base(first)
-	if slices.Contains(silent, first) {
-		return nil
+	if slices.Contains(silent, first) || s.command != "" && s.showsFile() && uciShaper.MatchString(strings.Join(s.lines, "\n")) {
+		return nil // the rates of that file are judged as configuration
 	}
 	anyUsed := false
 	for i := range s.lines {
