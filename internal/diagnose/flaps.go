@@ -50,22 +50,24 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	}
 	lines := f.Lines("dmesg")
 	started := slices.ContainsFunc(lines, systemStart.MatchString)
-	falls, rises := make([]string, len(lines)), make([]string, len(lines))
+	falls, rises, written := make([]string, len(lines)), make([]string, len(lines)), make([]time.Time, len(lines))
 	dated := false
 	for i, line := range lines {
-		falls[i], rises[i] = linkChange(line)
-		dated = dated || falls[i] != "" && !writtenAt(line).IsZero()
+		if falls[i], rises[i] = linkChange(line); falls[i]+rises[i] != "" {
+			written[i] = writtenAt(line)
+		}
+		dated = dated || falls[i] != "" && !written[i].IsZero()
 		if rises[i] != "" {
 			if l := of(rises[i]); l != nil {
 				l.mayRise = true
 			}
 		}
 	}
-	for _, i := range inTime(lines) {
+	for _, i := range inTime(written) {
 		line := lines[i]
 		src := func() facts.Source { return f.Line("dmesg", i+1) }
 		if name := falls[i]; name != "" {
-			if dated && writtenAt(line).IsZero() && !sinceStart.MatchString(line) {
+			if dated && written[i].IsZero() && !sinceStart.MatchString(line) {
 				continue // a title or a sentence repeats it
 			}
 			// Some drivers say once more that it is down, before it is up again; bonding says it after the driver, and before it
@@ -74,7 +76,7 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 			if l := of(name); l != nil && !(l.down && (l.mayRise || bonds && l.byDriver || strings.Contains(line, "link status down"))) {
 				l.down, l.byDriver, l.downs = true, !bonds, append(l.downs, src())
 				l.downAt = stamped(l.downAt, line)
-				l.fell, l.rose = writtenAt(line), time.Time{}
+				l.fell, l.rose = written[i], time.Time{}
 				if !l.fell.IsZero() && !started {
 					l.downOn = append(l.downOn, l.fell)
 				}
@@ -83,7 +85,7 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 			if l := of(rises[i]); l != nil {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
-				at := writtenAt(line)
+				at := written[i]
 				if l.rose.IsZero() && len(l.downs) > 0 {
 					l.rose, l.roseAt = at, src()
 				}
@@ -96,16 +98,14 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	return links
 }
 
-// inTime are the indexes of lines from the oldest to the newest: OPNsense and pfSense show the newest of a log first.
-func inTime(lines []string) []int {
+// inTime are the indexes of lines with these dates from the oldest to the newest: OPNsense and pfSense show the newest of a
+// log first.
+func inTime(dates []time.Time) []int {
 	var first, last time.Time
-	order := make([]int, len(lines))
-	for i, line := range lines {
+	order := make([]int, len(dates))
+	for i, at := range dates {
 		order[i] = i
-		if !linkDown.MatchString(line) && !linkRose.MatchString(line) {
-			continue
-		}
-		if at := writtenAt(line); !at.IsZero() {
+		if !at.IsZero() {
 			if first.IsZero() {
 				first = at
 			}
@@ -258,7 +258,7 @@ func linkChange(line string) (down, up string) {
 // plainChange reads the form that most drivers use, as linkDown and linkRose do, in a fraction of their time: a log may hold
 // hundreds of thousands of them.
 func plainChange(line string) (name string, down, plain bool) {
-	const mark = ": NIC Link is "
+	const mark = " NIC Link is "
 	at := strings.Index(line, mark)
 	if at < 0 || strings.Count(line, "ink") != 1 {
 		return "", false, false
@@ -268,7 +268,8 @@ func plainChange(line string) (name string, down, plain bool) {
 	if !down && rest != "Up" && !strings.HasPrefix(rest, "Up ") {
 		return "", false, false
 	}
-	name = line[strings.LastIndexAny(line[:at], " \t")+1 : at]
+	name = strings.TrimSuffix(line[:at], ":")
+	name = name[strings.LastIndexAny(name, " \t")+1:]
 	return name, down, plainLink.MatchString(name)
 }
 

@@ -14,12 +14,16 @@ func memoryExhausted() Rule {
 		Needs: []string{"messages"}, Severity: Critical,
 		Because: "At the time of the message, connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
+			log := strings.ToLower(strings.Join(in.Facts.Lines("dmesg"), "\n"))
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbufs limit reached", "nmbufs limit is reached", "nmbjumbo", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
 				"kern.maxfiles limit exceeded", "kmem_map too small",
 				"dst cache overflow", "route cache is full", "is full, maxelem"} {
+				if !strings.Contains(log, mark) {
+					continue
+				}
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {

@@ -232,6 +232,9 @@ func ofLinux(name string) bool {
 // markedLimit bounds what of each text is searched for marks, in bytes.
 const markedLimit = 32 << 10
 
+// spokenLimit bounds what of a session is searched for the names of systems, in bytes.
+const spokenLimit = 1 << 20
+
 // unknownSystem stands for that of outputs that nothing tells: most of what is posted is of Linux.
 const unknownSystem = "Linux unknown unknown"
 
@@ -241,6 +244,7 @@ func (p *Posted) identify(all string, alone bool) {
 		return
 	}
 	guess, sure := guessIdentity(p.rounds)
+	all = all[:min(len(all), spokenLimit)]
 	switch named := namedSystem(all); {
 	case sure || !alone:
 	case guess == "" && relativeOf(all) != "":

@@ -25,7 +25,9 @@ var encodedLine = regexp.MustCompile(`(?m)^.*=[0-9A-F]{2}.*=$`)
 
 // readable turns the source of a web page or of a mail into what people see.
 func readable(s string) string {
-	if encoded.MatchString(s) || len(encodedLine.FindAllStringIndex(s, 8)) >= 8 && !strings.Contains(s, "=\n=\n") {
+	const least = 8 // lines with soft breaks
+	if encoded.MatchString(s) || strings.Count(s, "=\n") >= least-1 && !strings.Contains(s, "=\n=\n") &&
+		len(encodedLine.FindAllStringIndex(s, least)) >= least {
 		data, err := input.Stream(quotedprintable.NewReader(strings.NewReader(s)), "the message", int64(len(s))+1)
 		// A body that is not wholly so encoded is read up to where it is not.
 		if err == nil || len(data) > len(s)/2 {

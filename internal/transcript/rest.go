@@ -13,9 +13,12 @@ import (
 // showing are the commands that print files as they are.
 var showing = strings.Fields("cat more less head tail grep egrep zgrep type vi vim nano ee edit view doas sudo")
 
+// restLimit bounds the rest, in bytes: of a kernel's log that nobody cut, few lines are used.
+const restLimit = 2 << 20
+
 // rest is what stands outside of outputs: the lines that no command printed, or one that prints a file, and the
 // paragraphs below an output of which less than half is used; what readers are told to write is left out. It is empty where the
-// lines are not those of the file.
+// lines are not those of the file, and of a long one the first 2 MiB count.
 func (p Posted) rest(used map[int]bool) string {
 	if p.moved {
 		return ""
@@ -41,6 +44,9 @@ func (p Posted) rest(used map[int]bool) string {
 			}
 			printed := !part.showsFile() && 2*read >= len(par.lines)
 			for i, line := range par.lines {
+				if b.Len() > restLimit {
+					return b.String()
+				}
 				here := max(part.first, 1) - part.first + par.first + i
 				if sentence(line) {
 					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
