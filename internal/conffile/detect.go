@@ -255,17 +255,7 @@ func kindOfContent(text string) Kind {
 	}
 	if line, ok := strings.CutPrefix(text, "#!"); ok {
 		line, _, _ = strings.Cut(line, "\n")
-		words := strings.Fields(line)
-		for i, w := range words {
-			words[i] = w[strings.LastIndexByte(w, '/')+1:]
-		}
-		switch {
-		case len(words) > 0 && words[0] == "env" && strings.Contains(line, "sysctl"):
-			return Sysctl
-		case len(words) > 0 && shells[words[0]] || len(words) > 1 && words[0] == "env" && shells[words[1]]:
-			return Script
-		}
-		return ""
+		return kindOfInterpreter(line)
 	}
 	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") && !amongProse(text) {
 		return NetworkFile
@@ -317,6 +307,21 @@ func kindOfContent(text string) Kind {
 		}
 	}
 	if writesBSD.MatchString(text) && !isGuide(text) {
+		return Script
+	}
+	return ""
+}
+
+// kindOfInterpreter goes by the first line of a script, behind its #!.
+func kindOfInterpreter(line string) Kind {
+	words := strings.Fields(line)
+	for i, w := range words {
+		words[i] = w[strings.LastIndexByte(w, '/')+1:]
+	}
+	switch {
+	case len(words) > 0 && words[0] == "env" && strings.Contains(line, "sysctl"):
+		return Sysctl
+	case len(words) > 0 && shells[words[0]] || len(words) > 1 && words[0] == "env" && shells[words[1]]:
 		return Script
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 var showing = strings.Fields("cat more less head tail grep egrep zgrep type vi vim nano ee edit view doas sudo")
 
 // restLimit bounds the rest, in bytes: of a kernel's log that nobody cut, few lines are used.
-const restLimit = 2 << 20
+const restLimit = 1 << 20
 
 // rest is what stands outside of outputs: the lines that no command printed, or one that prints a file, and the
 // paragraphs below an output of which less than half is used; what readers are told to write is left out. It is empty where the
