@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,4 +63,37 @@ func findingsIn(t *testing.T, c postedCase) []diagnose.Finding {
 	}
 	found, _ := diagnose.Evaluate(in)
 	return found
+}
+
+// TestPostsAgain holds that what is known of a post does not depend on the order of a map.
+func TestPostsAgain(t *testing.T) {
+	files, err := filepath.Glob("testdata/posts/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := func(session string) string {
+		posted, err := transcript.LoadSession(session)
+		if err != nil {
+			return err.Error()
+		}
+		f, err := posted.Facts("posted")
+		if err != nil {
+			return err.Error()
+		}
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, name := range files {
+		c := readCase(t, name)
+		first := known(c.session)
+		for range 2 {
+			if again := known(c.session); again != first {
+				t.Errorf("%s: read differently the second time:\n%s\n%s", name, first, again)
+				break
+			}
+		}
+	}
 }

@@ -73,6 +73,7 @@ type sarMean struct {
 func (f *Facts) readSar(t text) error {
 	f.toolCores(t)
 	means := map[[2]string]*sarMean{}
+	var order [][2]string // interfaces are known in the order in which they are printed
 	var heads []string
 	found := false
 	lines := t.lines()
@@ -113,7 +114,7 @@ func (f *Facts) readSar(t text) error {
 				key[0] = words[0]
 			}
 			if means[key] == nil {
-				means[key] = &sarMean{}
+				means[key], order = &sarMean{}, append(order, key)
 			}
 			means[key].add(v, strings.HasSuffix(clock, ":"), src)
 		}
@@ -121,8 +122,8 @@ func (f *Facts) readSar(t text) error {
 	if !found {
 		return errNothing
 	}
-	for key, m := range means {
-		f.keepMean(key[0], key[1], m)
+	for _, key := range order {
+		f.keepMean(key[0], key[1], means[key])
 	}
 	return nil
 }
