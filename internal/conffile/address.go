@@ -53,7 +53,7 @@ func mistaken(text string) string {
 	address, length, _ := strings.Cut(text, "/")
 	numbers := strings.Split(address, ".")
 	switch {
-	case len(numbers) > 2 && strings.Trim(address, "0123456789.") == "":
+	case len(numbers) > 2 && strings.ContainsAny(address, "0123456789") && strings.Trim(address, "0123456789.") == "":
 		for _, n := range numbers {
 			if v, err := strconv.Atoi(n); err != nil {
 				return "not a valid IPv4 address: a number is missing"

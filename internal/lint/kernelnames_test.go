@@ -118,6 +118,7 @@ func TestLinuxFiles(t *testing.T) {
 		{script, "#!/bin/sh\necho 'BONDING_OPTS=\"mode=0 miimon=100\"' > /etc/sysconfig/network-scripts/ifcfg-bond7\n", "harmful warning out of order"},
 		{script, "#!/bin/sh\nip addr add 192.0.2.300/24 dev en5\n", "syntax warning 300 is above 255"},
 		{script, "#!/bin/sh\nip route add default via 192000.2.1 dev en5\n", "syntax warning above 255"},
+		{script, "#!/bin/sh\nip route add default via .. dev en5\n", ""},
 		{script, "#!/bin/sh\nip addr add 10.1/16 dev en5\nip route add default via $GW\nip addr add fe80::1/64 dev en5\n", ""},
 		{script, "#!/bin/sh\nip -6 addr add 2001:db8::1::2/64 dev en5\n", "syntax warning not a valid IPv6 address"},
 		{script, "#!/bin/sh\nifconfig en5 192.0.2.9 netmask 255.255.255.1\n", "syntax warning not a valid netmask"},
