@@ -49,9 +49,9 @@ HOST is local (the default), ns:NAME, ssh://[user@]name[:port] or a capture; see
 wirerate help hosts, also for sudo and doas. --from also takes an unpacked
 sosreport, a folder of outputs in files named after their commands, such as
 netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
-without, outputs cut by grep, lines of a log. Several hosts or captures give one
-table, and then each. With --peer the two ends are compared as well.
-
+without, outputs cut by grep, lines of a log; lines of configuration files among
+them are judged as lint does. Several hosts or captures give one table, and then
+each. With --peer the two ends are compared as well.
 
 A packet capture (pcap or pcapng, also in gzip, zstd or bzip2) of either end or
 between tells which limit bound each of its connections, when, and what would
