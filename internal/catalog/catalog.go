@@ -28,8 +28,11 @@ type Catalog struct {
 	// expressions of all records: many records share theirs.
 	expressions compiler
 
-	checked map[string]string   // releases by system and name
-	seen    map[System][]string // names without a record
+	checked map[string]string // releases by system and name
+
+	seenText string // seen.txt, parsed when somebody asks
+	seenOnce sync.Once
+	seen     map[System][]string // names without a record
 }
 
 // entry is a record that is not decoded yet.
@@ -96,7 +99,7 @@ func Open(fsys fs.FS) (*Catalog, error) {
 	if c.checked, err = readChecked(fsys); err != nil {
 		return nil, err
 	}
-	c.seen, err = readSeen(fsys)
+	c.seenText, err = readSeen(fsys)
 	return c, err
 }
 

@@ -25,27 +25,31 @@ func readChecked(fsys fs.FS) (map[string]string, error) {
 
 // readSeen reads seen.txt, which a catalog may lack: lines of a system, a name that a
 // running kernel of it showed and that has no record, and the releases.
-func readSeen(fsys fs.FS) (map[System][]string, error) {
+func readSeen(fsys fs.FS) (string, error) {
 	text, err := fs.ReadFile(fsys, "seen.txt")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return "", nil
 	}
-	seen := make(map[System][]string, 1)
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 2 {
-			seen[System(f[0])] = append(seen[System(f[0])], f[1])
-		}
-	}
-	return seen, err
+	return string(text), err
 }
 
 // Seen returns the names, sorted, that are known to exist and have no record: running
 // kernels showed them. They must not be changed.
-func (c *Catalog) Seen(system System) []string { return c.seen[system] }
+func (c *Catalog) Seen(system System) []string {
+	c.seenOnce.Do(func() {
+		c.seen = map[System][]string{}
+		for line := range strings.Lines(c.seenText) {
+			if f := strings.Fields(line); len(f) > 2 {
+				c.seen[System(f[0])] = append(c.seen[System(f[0])], f[1])
+			}
+		}
+	})
+	return c.seen[system]
+}
 
 // HasSeen reports whether a name is one of those.
 func (c *Catalog) HasSeen(system System, name string) bool {
-	_, found := slices.BinarySearch(c.seen[system], name)
+	_, found := slices.BinarySearch(c.Seen(system), name)
 	return found
 }
 

@@ -139,7 +139,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 			return err
 		}
 		for _, f := range hosts {
-			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: name == "-" || recorded(name), Written: written(f)}
+			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: name == "-" || recorded(name),
+				Written: written(f)}
 			q.Proposed, q.ProposedFor = valuesFor(f, path, opt.role)
 			d := q.Answer()
 			if len(hosts) > 1 {

@@ -37,26 +37,14 @@ func nmName(section, key string) string {
 
 // keyfile reads a connection of NetworkManager (nm-settings-keyfile(5)).
 func (s *scanner) keyfile() {
-	section, iface := "", ""
-	s.logicalLines(textStart(s.src), "#;", func(line, from, to int, raw Span) {
-		text := s.src[from:to]
-		if text[0] == '[' {
-			section = strings.Trim(text, "[]")
-			return
+	iface := ""
+	s.assignments(func(section string, e Entry) {
+		if e.Key == "interface-name" {
+			iface = e.Value
 		}
-		eq := strings.IndexByte(text, '=')
-		if eq <= 0 {
-			return
-		}
-		k0, k1 := s.trim(from, from+eq)
-		v0, v1 := s.trim(from+eq+1, to)
-		key := s.src[k0:k1]
-		if key == "interface-name" {
-			iface = s.src[v0:v1]
-		}
-		s.addressed(key, line, Span{v0, v1})
-		s.emit(Entry{Key: key, Name: nmName(section, key), Value: s.src[v0:v1], Iface: iface, Line: line, KeySpan: Span{k0, k1},
-			ValueSpan: Span{v0, v1}, Raw: raw})
+		s.addressed(e.Key, e.Line, e.ValueSpan)
+		e.Name, e.Iface = nmName(section, e.Key), iface
+		s.emit(e)
 	})
 }
 

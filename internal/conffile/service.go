@@ -6,37 +6,26 @@ import "strings"
 // configuration sets for all, by the rules of unit files; and the commands that a unit
 // runs. Entries are named service:KEY.
 func (s *scanner) service() {
-	section := ""
-	s.logicalLines(textStart(s.src), "#;", func(line, from, to int, raw Span) {
-		text := s.src[from:to]
-		if text[0] == '[' {
-			section = strings.Trim(text, "[]")
+	s.assignments(func(section string, e Entry) {
+		if section == "Unit" || section == "Install" || section == "" {
 			return
 		}
-		eq := strings.IndexByte(text, '=')
-		if eq <= 0 || section == "Unit" || section == "Install" || section == "" {
-			return
-		}
-		k0, k1 := s.trim(from, from+eq)
-		v0, v1 := s.trim(from+eq+1, to)
-		key := s.src[k0:k1]
-		lower := strings.ToLower(key)
+		lower := strings.ToLower(e.Key)
 		switch {
-		case strings.HasPrefix(key, "Exec"):
-			for v0 < v1 && strings.IndexByte("@-:+!|", s.src[v0]) >= 0 {
-				v0++
-			}
-			s.script(v0, v1, line)
+		case strings.HasPrefix(e.Key, "Exec"):
+			command := strings.TrimLeft(e.Value, "@-:+!|")
+			s.script(e.ValueSpan.End-len(command), e.ValueSpan.End, e.Line)
 		case strings.HasPrefix(lower, "limit") || strings.HasPrefix(lower, "defaultlimit") || lower == "nice" ||
 			lower == "cpuquota":
-			if v0 < v1 {
-				name := "service:" + key
-				if section == "Manager" {
-					name = "service:Manager/" + key
-				}
-				s.emit(Entry{Key: key, Name: name, Value: unfold(s.src[v0:v1]), Line: line, KeySpan: Span{k0, k1},
-					ValueSpan: Span{v0, v1}, Raw: raw, style: styleFixed})
+			if e.Value == "" {
+				return
 			}
+			e.Name = "service:" + e.Key
+			if section == "Manager" {
+				e.Name = "service:Manager/" + e.Key
+			}
+			e.Value, e.style = unfold(e.Value), styleFixed
+			s.emit(e)
 		}
 	})
 }

@@ -58,6 +58,25 @@ func (s *scanner) unit(kind Kind) {
 	})
 }
 
+// assignments calls f for each KEY=VALUE of a file with [sections], the value as it is written.
+func (s *scanner) assignments(f func(section string, e Entry)) {
+	section := ""
+	s.logicalLines(textStart(s.src), "#;", func(line, from, to int, raw Span) {
+		text := s.src[from:to]
+		if text[0] == '[' {
+			section = strings.Trim(text, "[]")
+			return
+		}
+		eq := strings.IndexByte(text, '=')
+		if eq <= 0 {
+			return
+		}
+		k0, k1 := s.trim(from, from+eq)
+		v0, v1 := s.trim(from+eq+1, to)
+		f(section, Entry{Key: s.src[k0:k1], Value: s.src[v0:v1], Line: line, KeySpan: Span{k0, k1}, ValueSpan: Span{v0, v1}, Raw: raw})
+	})
+}
+
 // logicalLines calls f for each line after joining those that end in a
 // backslash; from and to are trimmed, comment and empty lines are left out. raw
 // is the whole stretch without its last newline.

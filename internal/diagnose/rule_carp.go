@@ -91,12 +91,7 @@ func carpChanges(f *facts.Facts) (out []*carpGroup) {
 		if m[5] != "" && m[3] != "INIT" {
 			c.reasons[m[5]]++
 		}
-		src := f.Line("dmesg", i+1)
-		if len(c.lines) < 2 {
-			c.lines = append(c.lines, src)
-		} else {
-			c.lines[1] = src
-		}
+		c.lines = append(c.lines[:min(len(c.lines), 1)], f.Line("dmesg", i+1))
 	}
 	return out
 }

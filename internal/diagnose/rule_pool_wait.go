@@ -66,9 +66,8 @@ func slowDevice(pool string, waits []facts.PoolWait) []Finding {
 	}
 	return do(fmt.Sprintf("check the disk with smartctl -x %s (reallocated and pending sectors, error log; SMR "+
 		"models are slow at writes), then replace it: zpool replace %s %s NEWDISK", path, pool, worst.Device),
-		one(worst.Device, []facts.Source{worst.Source}, "this disk of pool %s took %s per request%s; the median "+
-			"of the %d "+
-			"data disks is %s", pool, took(slowest(worst)), ofReport(worst), len(devices), took(median)))
+		one(worst.Device, []facts.Source{worst.Source}, "this disk of pool %s took %s per request%s; the median of the "+
+			"%d data disks is %s", pool, seconds(slowest(worst)/1000), ofReport(worst), len(devices), seconds(median/1000)))
 }
 
 func slowPool(pool *facts.PoolWait) []Finding {
@@ -78,18 +77,10 @@ func slowPool(pool *facts.PoolWait) []Finding {
 	}
 	return do(fmt.Sprintf("find the load with zpool iostat -vr %s 5 (request sizes) and zpool status %s (a scrub "+
 		"or resilver); if all disks are equally slow, add mirrors or use faster disks, and add a log device for "+
-		"synchronous writes: zpool add %s log DEVICE", pool.Pool,
-		pool.Pool, pool.Pool),
-		one(pool.Pool, []facts.Source{pool.Source}, "the disks of pool %s took %s per read, %s per write%s (%.0f "+
-			"reads/s, "+
-			"%.0f writes/s)", pool.Pool, took(pool.ReadWait), took(pool.WriteWait), ofReport(pool), pool.Reads, pool.Writes))
-}
-
-func took(ms float64) string {
-	if ms >= 1000 {
-		return fmt.Sprintf("%.3g s", ms/1000)
-	}
-	return fmt.Sprintf("%.3g ms", ms)
+		"synchronous writes: zpool add %s log DEVICE", pool.Pool, pool.Pool, pool.Pool),
+		one(pool.Pool, []facts.Source{pool.Source}, "the disks of pool %s took %s per read, %s per write%s (%.0f reads/s, "+
+			"%.0f writes/s)", pool.Pool, seconds(pool.ReadWait/1000), seconds(pool.WriteWait/1000), ofReport(pool),
+			pool.Reads, pool.Writes))
 }
 
 func slowest(w *facts.PoolWait) float64 { return max(w.ReadWait, w.WriteWait) }

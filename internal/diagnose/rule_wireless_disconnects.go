@@ -138,9 +138,8 @@ func (d disconnect) finding(lines []facts.Source, n int) []Finding {
 		action = "check this host's log at that time for roaming, suspend, NetworkManager, or a second supplicant"
 	}
 	action = cmp.Or(action, "check the access point's log for the cause at that time, and the signal (iw dev NAME link)")
-	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+
-		""+d.name), one(d.name, lines, "%s%s (%s%s)", who, why, counted(n, "time"),
-		within(lines)))
+	found := do(strings.ReplaceAll(action, "dev NAME", "dev "+d.name),
+		one(d.name, lines, "%s%s (%s%s)", who, why, counted(n, "time"), within(lines)))
 	if d.reason == reasonGroupKey {
 		found[0].Because = "The access point renews the group key regularly, and disconnects a station that does " +
 			"not answer in time, because it is in power saving or out of range. No traffic passes until it is " +

@@ -20,13 +20,15 @@ var (
 	scpProgress   = regexp.MustCompile(`\d% +\d+[KMGTP]?B +(\d+\.\d)([KMGT]?)B/s +(?:\d{1,3}:)?[\d-]\d:[\d-]\d(?: ETA)?$`)
 	rsyncProgress = regexp.MustCompile(`^[\d,.]+[KMGT]? +\d+% +(\d+\.\d\d)([kMGT]?)B/s +\d+:\d\d:\d\d`)
 	rsyncEnd      = regexp.MustCompile(`^sent [\d,.KMGT]+ bytes +received [\d,.KMGT]+ bytes +([\d,]+\.\d\d)([KMGT]?) bytes/sec$`)
-	curlMeter     = regexp.MustCompile(`^\d{1,3} +[\d.]+[kMGT]? +\d{1,3} +[\d.]+[kMGT]? +\d{1,3} +[\d.]+[kMGT]? +([\d.]+)([kMGT]?) +([\d.]+)([kMGT]?) +[\d-]+:`)
+	curlMeter     = regexp.MustCompile(curlRow)
 	wgetEnd       = regexp.MustCompile(`\((\d+(?:\.\d+)?) ([KMG]?)B/s\) - \S.* saved \[`)
 )
 
+// curlRow is a row of curl's table, with the average rates of what was received and sent.
+const curlRow = `^\s*\d{1,3} +[\d.]+[kMGT]?(?: +\d{1,3} +[\d.]+[kMGT]?){2} +([\d.]+)([kMGT]?) +([\d.]+)([kMGT]?) +[\d-]+:`
+
 // CopyLine is a row of curl's table of progress, or the last line of wget.
-var CopyLine = regexp.MustCompile(`^\s*\d{1,3} +[\d.]+[kMGT]?(?: +\d{1,3} +[\d.]+[kMGT]?){2} +[\d.]+[kMGT]? +[\d.]+[kMGT]? +` +
-	`[\d-]+:|B/s\) - \S.* saved \[`)
+var CopyLine = regexp.MustCompile(curlRow + `|B/s\) - \S.* saved \[`)
 
 // readCopies reads the progress of scp, sftp, rsync, curl and wget.
 func (f *Facts) readCopies(t text) error {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,24 +20,27 @@ func (f *Facts) readIperfJSON(t text) bool {
 	if body[0] != '{' {
 		body = "{" + body
 	}
+	lines := t.lines()
+	at := func(key, said string) Source { return f.jsonLine(t.from, lines, key, said) }
 	found := false
 	for _, document := range kerneltext.Iperf3Documents([]byte(body)) {
 		test, err := kerneltext.ParseIperf3(document)
 		if err == nil && (len(test.Intervals) > 0 || test.End.SumSent.Bytes > 0) {
-			f.iperfTest(test, t)
+			f.iperfTest(test, at)
 			found = true
 		}
 	}
-	for i := range t.lines() {
-		if found {
-			f.use(t.from, i+1)
-		}
+	if !found {
+		return false
 	}
-	return found
+	for i := range lines {
+		f.use(t.from, i+1)
+	}
+	return true
 }
 
-// iperfTest keeps one test as the lines of the text would be.
-func (f *Facts) iperfTest(test kerneltext.Iperf3, t text) {
+// iperfTest keeps one test as the lines of the text would be; line quotes the one of a key of JSON.
+func (f *Facts) iperfTest(test kerneltext.Iperf3, line func(key, said string) Source) {
 	at := map[string]int{}
 	for _, interval := range test.Intervals {
 		for _, s := range interval.Streams {
@@ -45,7 +49,7 @@ func (f *Facts) iperfTest(test kerneltext.Iperf3, t text) {
 			}
 			f.Transfers = countIn(f.Transfers, at, nil, kerneltext.IperfLine{Stream: strconv.Itoa(s.Socket), From: s.Start, To: s.End,
 				Bytes: max(s.Bytes, 0), BPS: max(s.BitsPerS, 0), Again: max(s.Retransmits, 0), Window: s.Window},
-				f.jsonLine(t, `"intervals"`, fmt.Sprintf("%s, %.0f retransmits, window %s", units.Rate(max(s.BitsPerS, 0)),
+				line(`"intervals"`, fmt.Sprintf("%s, %.0f retransmits, window %s", units.Rate(max(s.BitsPerS, 0)),
 					s.Retransmits, units.Bytes(s.Window))))
 		}
 	}
@@ -76,19 +80,18 @@ func (f *Facts) iperfTest(test kerneltext.Iperf3, t text) {
 			end.Lost, end.Datagrams = int64(min(max(udp.Lost, 0), 1e15)), int64(min(udp.Packets, 1e15))
 			said += fmt.Sprintf(", %d of %d datagrams lost", end.Lost, end.Datagrams)
 		}
-		end.Source = f.jsonLine(t, `"`+sum.name+`"`, said)
+		end.Source = line(`"`+sum.name+`"`, said)
 		f.TransferEnds = append(f.TransferEnds, end)
 	}
 }
 
 // jsonLine is the line on which a key of JSON stands, quoted as what was understood of its object.
-func (f *Facts) jsonLine(t text, key, said string) Source {
-	for i, line := range t.lines() {
-		if strings.Contains(line, key) {
-			src := f.Line(t.from, i+1)
-			src.Text = strings.Trim(key, `"`) + ": " + said
-			return src
-		}
+func (f *Facts) jsonLine(from string, lines []string, key, said string) Source {
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, key) })
+	if i < 0 {
+		return Source{From: from, Text: said}
 	}
-	return Source{From: t.from, Text: said}
+	src := f.Line(from, i+1)
+	src.Text = strings.Trim(key, `"`) + ": " + said
+	return src
 }

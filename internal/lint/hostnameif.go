@@ -74,11 +74,15 @@ func (k *checker) idleBridge(f *source) {
 	if at == nil || !bridgeFile.MatchString(path.Base(f.path)) || bringsUp.MatchString(f.text) {
 		return
 	}
+	k.reportAt(f, at, finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
+		message: path.Base(f.path) + " has no line up: the interface stays down and forwards nothing",
+		because: "An interface comes up when it gets an address or by the word up, and this one has no address. Add a line with the word up."})
+}
+
+// reportAt reports what a passage of a file shows, from at[0] to at[1].
+func (k *checker) reportAt(f *source, at []int, found finding) {
 	k.open(f)
-	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}},
-		finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
-			message: path.Base(f.path) + " has no line up: the interface stays down and forwards nothing",
-			because: "An interface comes up when it gets an address or by the word up, and this one has no address. Add a line with the word up."})
+	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}}, found)
 }
 
 // vlanFile is a file of a VLAN, and vlanParent a line of it that says, or may say, what carries it.
@@ -94,10 +98,8 @@ func (k *checker) parentless(f *source) {
 	if at == nil || !vlanFile.MatchString(path.Base(f.path)) || vlanParent.MatchString(f.text) {
 		return
 	}
-	k.open(f)
-	k.report(conffile.Entry{Line: 1 + strings.Count(f.text[:at[0]], "\n"), KeySpan: conffile.Span{Start: at[0], End: at[1]}},
-		finding{code: "needs", severity: Warning, sources: []string{"vlan(4)", "ifconfig(8), parent and vnetid"},
-			message: path.Base(f.path) + " names no parent interface",
-			because: "A VLAN sends its packets through its parent, and with none it carries nothing: add a line such as " +
-				"\"parent em0 vnetid 10\" above this one."})
+	k.reportAt(f, at, finding{code: "needs", severity: Warning, sources: []string{"vlan(4)", "ifconfig(8), parent and vnetid"},
+		message: path.Base(f.path) + " names no parent interface",
+		because: "A VLAN sends its packets through its parent, and with none it carries nothing: add a line such as " +
+			"\"parent em0 vnetid 10\" above this one."})
 }

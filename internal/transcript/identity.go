@@ -323,7 +323,7 @@ func (p *Posted) understoodBy() string {
 			continue
 		}
 		lines := 0
-		for _, u := range p.unread(f) {
+		for _, u := range p.unread(f, f.Used()) {
 			lines += u.Lines
 		}
 		if best == "" || lines < least {

@@ -16,9 +16,9 @@ var showing = strings.Fields("cat more less head tail grep egrep zgrep type vi v
 // restLimit bounds the rest, in bytes: of a kernel's log that nobody cut, few lines are used.
 const restLimit = 1 << 20
 
-// rest is what stands outside of outputs: the lines that no command printed, or one that prints a file, and the
-// paragraphs below an output of which less than half is used; what readers are told to write is left out. It is empty where the
-// lines are not those of the file, and of a long one the first 2 MiB count.
+// rest is what stands outside of outputs: the lines that no command printed, or one that prints a file, and the paragraphs
+// below an output of which less than half is used; what readers are told to write is left out. It is empty where the
+// lines are not those of the file, and of a long one restLimit counts.
 func (p Posted) rest(used map[int]bool) string {
 	if p.moved {
 		return ""
@@ -47,7 +47,7 @@ func (p Posted) rest(used map[int]bool) string {
 				if b.Len() > restLimit {
 					return b.String()
 				}
-				here := max(part.first, 1) - part.first + par.first + i
+				here := par.first + i
 				if sentence(line) {
 					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
 				}

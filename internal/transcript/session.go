@@ -114,7 +114,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	used := f.Used()
 	f.Told = p.told(file, used)
 	f.Rest = p.rest(used)
-	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
+	f.Unread = slices.DeleteFunc(p.unread(f, used), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
 			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
 		})
@@ -142,7 +142,7 @@ func LoadHosts(s string) ([]Posted, error) {
 	for _, parts := range byHost(splitSession(text)) {
 		p := sortSession(parts)
 		p.moved = moved
-		if len(p.Texts) > 0 || len(p.unread(nil)) > 0 {
+		if len(p.Texts) > 0 || len(p.unread(nil, nil)) > 0 {
 			all = append(all, p)
 		} else {
 			empty = append(empty, p)
@@ -209,7 +209,7 @@ func likeOutput(hosts []Posted) (best unknownOutput) {
 				numbers := len(someNumber.FindAllString(line, 64))
 				if numbers > most && (numbers >= many || facts.IsLogLine(line) || isRow(line, part.fenced) ||
 					len(namedNumber.FindAllString(line, 3)) == 3) {
-					most, best = numbers, unknownOutput{max(part.first, 1) + i, words([]string{line})}
+					most, best = numbers, unknownOutput{part.first + i, words([]string{line})}
 				}
 			}
 		}

@@ -28,12 +28,8 @@ var refusedWords = []string{"not found", "permission denied", "not permitted", "
 	"cannot get"}
 
 // unread are the passages of a session that say something, and from which no fact came: behind a command, or in the
-// form of an output. Without facts all that is no text counts.
-func (p Posted) unread(f *facts.Facts) (out []facts.Unread) {
-	used := map[int]bool{}
-	if f != nil {
-		used = f.Used()
-	}
+// form of an output; used are the lines from which one came. Without facts all that is no text counts.
+func (p Posted) unread(f *facts.Facts, used map[int]bool) (out []facts.Unread) {
 	for _, part := range p.parts {
 		for _, u := range part.unread(used) {
 			if f != nil {
