@@ -132,7 +132,7 @@ func (d Diagnosis) verdict() string {
 		if strings.HasPrefix(f.Rule, "setting-") {
 			word = "possible cause" // that it does harm is certain, not that the harm is the one that was noticed
 		}
-		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.said())
+		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.Said())
 	}
 	said := "no problem found in what was read"
 	if len(d.Unread) > 0 {
@@ -147,7 +147,7 @@ func (d Diagnosis) verdict() string {
 	}
 	if i := slices.IndexFunc(d.Findings, ofPath); i >= 0 {
 		f := d.Findings[i]
-		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.said())
+		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.Said())
 	}
 	return said
 }

@@ -31,9 +31,9 @@ type Fix struct {
 	Action string `json:"action,omitempty"`
 }
 
-// said is what a finding says of its subject, which a summary may begin with.
-func (f Finding) said() string {
-	if strings.HasPrefix(f.Summary, f.Subject+" ") {
+// Said is what a finding says of its subject, which a summary may begin with.
+func (f Finding) Said() string {
+	if f.Subject == "" || strings.HasPrefix(f.Summary, f.Subject+" ") {
 		return f.Summary
 	}
 	return f.Subject + ": " + f.Summary

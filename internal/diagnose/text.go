@@ -26,7 +26,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 	}
 	for _, f := range rest {
 		fmt.Fprintf(&b, "\n%s  %s  (%s)\n", strings.ToUpper(string(f.Severity)), f.Rule, f.Confidence)
-		wrap(&b, "  ", "  ", f.said())
+		wrap(&b, "  ", "  ", f.Said())
 		f.details(&b)
 	}
 	b.WriteString("\n")

@@ -36,13 +36,6 @@ func hostWords(h *facts.Facts) string {
 	return cmp.Or(h.Host, h.Node) + ": " + strings.Join(parts, ", ")
 }
 
-func subjectOf(f diagnose.Finding) string {
-	if f.Subject == "" {
-		return f.Summary
-	}
-	return f.Subject + ": " + f.Summary
-}
-
 func evidenceWords(s facts.Source) string {
 	where := s.From
 	if s.Line > 0 {
@@ -150,7 +143,7 @@ func InspectHTML(w io.Writer, in Inspection) error {
 		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: bindsAmong(in.Ceilings, c)})
 	}
 	for _, f := range in.Findings {
-		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: subjectOf(f), Do: fixes(f)}
+		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: f.Said(), Do: fixes(f)}
 		for _, e := range f.Evidence {
 			fv.Lines = append(fv.Lines, evidenceWords(e))
 		}
