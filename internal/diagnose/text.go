@@ -30,6 +30,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 		f.details(&b)
 	}
 	b.WriteString("\n")
+	d.negligible(&b, all)
 	d.hostLine(&b)
 	d.interfaces(&b)
 	d.unfit(&b)
@@ -51,6 +52,34 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// negligibleRows bounds what is shown of losses that are too small to matter.
+const negligibleRows = 3
+
+// negligible answers for the counters that somebody may worry about without a reason.
+func (d Diagnosis) negligible(b *strings.Builder, all bool) {
+	rows := len(d.Negligible)
+	if !all {
+		rows = min(rows, negligibleRows)
+	}
+	for _, n := range d.Negligible[:rows] {
+		wrap(b, "too few to matter: ", "  ", n.Summary+" ("+place(n.Evidence[0])+")")
+	}
+	if more := len(d.Negligible) - rows; more > 0 {
+		wrap(b, "too few to matter: ", "  ", counted(more, "other counter")+" (--all)")
+	}
+	if rows > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// place is where a line was read.
+func place(s facts.Source) string {
+	if s.Line > 0 {
+		return fmt.Sprintf("%s:%d", s.From, s.Line)
+	}
+	return s.From
 }
 
 // unread lists what was posted and not understood.
@@ -308,10 +337,7 @@ func seconds(s float64) string {
 // details are the lines that prove a finding, why it matters, what to do, and what would confirm it.
 func (f Finding) details(b *strings.Builder) {
 	for _, e := range f.Evidence {
-		where := e.From
-		if e.Line > 0 {
-			where = fmt.Sprintf("%s:%d", e.From, e.Line)
-		}
+		where := place(e)
 		if e.Output != "" {
 			where += " (" + e.Output + ")"
 		}
