@@ -32,7 +32,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
-	"iptables": (*scanner).iptablesCommand,
+	"iptables": (*scanner).iptablesCommand, "ip6tables": (*scanner).ip6tablesCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
 	"ulimit":   (*scanner).ulimitCommand,

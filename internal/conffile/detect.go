@@ -106,14 +106,14 @@ func SystemOf(k Kind) System {
 	case HostnameIf:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, UCI, Other:
+		Service, Keyfile, Udev, UCI, IPTables, Other:
 		return Linux
 	}
 	return ""
 }
 
 // limitLine is a line of limits.d, which other programs have directories of that name for too.
-var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+(core|data|fsize|memlock|nofile|rss|` +
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*(?:[^# \t\n]+[ \t]+(?:soft|hard|-)|\*(?:soft|hard))[ \t]+(?:core|data|fsize|memlock|nofile|rss|` +
 	`stack|cpu|nproc|as|max(?:sys)?logins|priority|locks|sigpending|msgqueue|nice|rtprio)[ \t]+` +
 	`(-?[0-9]+|unlimited|infinity)[ \t]*$`)
 
@@ -272,6 +272,9 @@ func kindOfContent(text string) Kind {
 	if uciText.MatchString(text) {
 		return UCI
 	}
+	if iptablesText.MatchString(text) {
+		return IPTables
+	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
 	}
@@ -369,6 +372,9 @@ var unitSets = regexp.MustCompile(`(?m)^[ \t]*(?:(?i:(?:Default)?Limit[A-Z]+)[ \
 
 // grubLine is a line of /etc/default/grub.
 var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=`)
+
+// iptablesText is the head of a file of iptables-restore.
+var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|nat|mangle|raw|security)[ \t\r]*\n(?:#[^\n]*\n|[ \t\r]*\n)*(?::[A-Za-z0-9_-]+ |-[AIN] |COMMIT)`)
 
 // isProse reports whether a line is a sentence, or most of one.
 func isProse(line string) bool {

@@ -83,7 +83,7 @@ const valueLines = 6
 
 var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
-	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
+	prompt     = regexp.MustCompile(`^(?:(?:[(\[][A-Za-z0-9_. -]{1,40}[)\]] ?)?\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
 		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
@@ -155,7 +155,7 @@ func (r *otherReader) line(line, from, to int) {
 	if r.nix != nil {
 		r.nix.line(s, line, from, to)
 	}
-	if !r.printed {
+	if r.printed = r.printed && !isProse(text); !r.printed {
 		r.forms(line, from, to)
 	}
 }
@@ -169,7 +169,8 @@ func (r *otherReader) containers(line, from int) {
 	}
 	inner := *s
 	inner.src = s.src[:from+end]
-	y := &yamlReader{s: &inner, starts: startsContainers(s.src[from : from+end])}
+	block := s.src[from : from+end]
+	y := &yamlReader{s: &inner, starts: startsContainers(block) || strings.HasPrefix(strings.TrimSpace(block), "sysctls:")}
 	if !y.starts {
 		return
 	}

@@ -33,6 +33,10 @@ func TestOther(t *testing.T) {
 				"  ExecStart = \"${pkgs.ethtool}/bin/ethtool -K eth0 gro off\";\n",
 			"1:1 limits:soft/nofile=4096\n2:15 module:ixgbe/RSS=1,1\n2:23 module:ixgbe/LRO=0\n" +
 				"4:10 net.core.rmem_max=1\n5:52 ethtool:features/gro=off [eth0]\n"},
+		{"what a command prints ends with a sentence", "notes",
+			"(base) ann@lab7:~$ sysctl fs.file-max\nfs.file-max = 398897\nSo write this to the file instead of it:\nfs.file-max = 260000\n", "4:1 fs.file-max=260000\n"},
+		{"a fragment of compose", "redis.md", "# Redis\n\n```\nsysctls:\n  - net.core.somaxconn=1024\n```\n", "5:5 net.core.somaxconn=1024\n"},
+		{"limits without a blank, which are rejected", "notes", "*hard nofile 1000000\n", "refused 1:1 \"*hard\"\n"},
 		{"options of docker", "run", "docker run --sysctl net.core.somaxconn=1 --sysctl=net.ipv4.ip_forward=2 img\n",
 			"1:21 net.core.somaxconn=1\n"},
 	}
@@ -50,6 +54,8 @@ func TestGuideFiles(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"stanzas in prose", "Bonds\n\nExample:\nauto bond7\niface bond7 inet manual\n    bond-mode 1\nmtu 9000\n\nThen restart the host.\n    and wait some time\n",
 			"5:1 interfaces:inet=manual [bond7]\n6:5 interfaces:bond-mode=1 [bond7]\n7:1 link:mtu=9000 [bond7]\n"},
+		{"a stanza with empty lines", "auto bond7\niface bond7 inet manual\n\n\nbond-mode 1\n",
+			"2:1 interfaces:inet=manual [bond7]\n5:1 interfaces:bond-mode=1 [bond7]\n"},
 		{"stanzas in a block", "A text\n```\niface eth3 inet dhcp\n```\niface eth4 inet dhcp\n", "3:1 interfaces:inet=dhcp [eth3]\n"},
 		{"no stanza", "auto detection\nauto eth0\n    something else\n", ""},
 		{"networkd", "   .. code-block:: console\n\n      [NetDev]\n      Name=b3\n      Kind=bond\n\n      [Bond]\n      Mode=802.3ad\n\n   Refer to it=there.\n",

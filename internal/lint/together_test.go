@@ -323,6 +323,8 @@ func TestLinuxTogether(t *testing.T) {
 		{"kilobits", []string{"/etc/config/sqm", "config queue\n\toption interface 'eth1'\n\toption download '6000'\n\toption upload '512'\n"}, ""},
 		{"a direction that is off", []string{"/etc/config/sqm", "config queue\n\toption download '0'\n\toption upload '9000'\n"}, ""},
 		{"flows past the queue", []string{"/etc/config/sqm", "config queue 'wan'\n\toption enabled '1'\n\toption download '90000'\n", "/etc/config/firewall", "config defaults\n\toption flow_offloading_hw '1'\n"}, "/etc/config/firewall:2:9 conflict warning\n"},
+		{"options in sections that do not have them", []string{"/root/a.sh", "#!/bin/sh\nuci set network.@device[0].packet_steering=1\nuci set network.globals.packet_steering=1\nuci set network.wan.flow_offloading=1\nuci set firewall.@defaults[0].flow_offloading=1\n"},
+			"/root/a.sh:2:9 no-effect warning\n/root/a.sh:4:9 no-effect warning\n"},
 		{"a queue that is off", []string{"/root/a.sh", "#!/bin/sh\nuci set sqm.eth1.enabled='0'\nuci set firewall.@defaults[0].flow_offloading_hw='1'\nuci set network.lan.mtu=$x\n"}, ""},
 		{"twice in a guide", []string{"a.md", "Memory:\n\nnet.core.rmem_max = 8388608\n\n# more\nnet.core.rmem_max = 16777216\n"}, "a.md:3:1 duplicate warning\n"},
 		{"two examples", []string{"a.md", "For 1 Gbit/s:\n\nnet.core.rmem_max = 8388608\n\nFor 10 Gbit/s:\n\nnet.core.rmem_max = 16777216\n"}, ""},
