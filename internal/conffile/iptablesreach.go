@@ -1,7 +1,10 @@
 package conffile
 
 import (
+	"cmp"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,9 +13,9 @@ type iptChains map[string][]iptDecision
 
 // iptDecision is a rule that ends the way of the packets which fit all of what it asks for.
 type iptDecision struct {
-	asks   []string // sorted
-	target string
-	line   int
+	asks         []string
+	target, does string // does tells targets with other options apart
+	line         int
 }
 
 // maxDecisions bounds the rules of a chain that are kept.
@@ -29,7 +32,7 @@ var iptLongAsks = map[string]string{"--source": "-s", "--src": "-s", "--destinat
 // iptPlain are matches that fit each time or never, and iptTold options of targets that decide nothing about matching.
 var (
 	iptPlain = []string{"tcp", "udp", "icmp", "state", "conntrack", "multiport", "comment", "mark"}
-	iptTold  = []string{"--to-source", "--to-destination", "--to", "--to-ports", "--reject-with", "--comment"}
+	iptTold  = []string{"--to-source", "--to-destination", "--to", "--to-ports", "--to-port", "--reject-with"}
 	iptEnds  = []string{"ACCEPT", "DROP", "REJECT", "SNAT", "MASQUERADE", "DNAT", "REDIRECT"}
 )
 
@@ -51,8 +54,14 @@ func (c *iptChains) follow(s *scanner, r *iptRule) {
 		return
 	}
 	asks, plain := r.asks(s)
+	does := r.target
+	for _, option := range iptTold {
+		does += " " + r.option(option).text
+	}
 	for _, earlier := range (*c)[key] {
-		if earlier.target == r.target || slices.ContainsFunc(earlier.asks, func(a string) bool { return !slices.Contains(asks, a) }) {
+		if earlier.does == does || slices.ContainsFunc(earlier.asks, func(all string) bool {
+			return !slices.ContainsFunc(asks, func(a string) bool { return covers(all, a) })
+		}) {
 			continue
 		}
 		s.rejected(Reject{Line: r.words[0].line, Span: r.span(), Idle: true,
@@ -61,7 +70,7 @@ func (c *iptChains) follow(s *scanner, r *iptRule) {
 		return
 	}
 	if plain && slices.Contains(iptEnds, r.target) && len((*c)[key]) < maxDecisions {
-		(*c)[key] = append((*c)[key], iptDecision{asks, r.target, r.words[0].line})
+		(*c)[key] = append((*c)[key], iptDecision{asks, r.target, does, r.words[0].line})
 	}
 }
 
@@ -93,14 +102,51 @@ func (r *iptRule) asks(s *scanner) (asks []string, plain bool) {
 			plain = plain && slices.Contains(iptPlain, r.words[next].text)
 			i++
 		case name == "-A" || name == "--append" || name == "-t" || name == "--table" || name == "-j" || name == "--jump" ||
-			slices.Contains(iptTold, name):
+			slices.Contains(iptTold, name) || name == "--comment":
 			i++
 		default:
 			plain = false
 		}
 	}
-	slices.Sort(asks)
 	return asks, plain
+}
+
+// covers reports whether what one ask lets through holds all that the other one does: the same, a part of its ports or
+// of its addresses.
+func covers(all, part string) bool {
+	if all == part {
+		return true
+	}
+	name, wide, _ := strings.Cut(all, " ")
+	other, narrow, _ := strings.Cut(part, " ")
+	if name != other {
+		return false
+	}
+	switch name {
+	case "--dport", "--sport":
+		from, to, ok := portRange(wide)
+		first, last, known := portRange(narrow)
+		return ok && known && from <= first && last <= to
+	case "-s", "-d":
+		net, err := netip.ParsePrefix(wide)
+		if !strings.Contains(narrow, "/") {
+			narrow += "/32"
+		}
+		within, bad := netip.ParsePrefix(narrow)
+		return err == nil && bad == nil && net.Bits() <= within.Bits() && net.Contains(within.Addr())
+	}
+	return false
+}
+
+// portRange reads a port, or a range of them.
+func portRange(text string) (from, to uint64, ok bool) {
+	low, high, ranged := strings.Cut(text, ":")
+	if !ranged {
+		high = low
+	}
+	from, err := strconv.ParseUint(cmp.Or(low, "0"), 10, 16)
+	to, bad := strconv.ParseUint(cmp.Or(high, "65535"), 10, 16)
+	return from, to, err == nil && bad == nil && text != ""
 }
 
 // maxSearched bounds the scripts in which the assignments of variables are looked for.
