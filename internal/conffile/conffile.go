@@ -294,6 +294,7 @@ type scanner struct {
 	stray     bool            // lines of sysctl.conf among the commands of a script were told
 	altq      bool            // a statement of altq was refused
 	lets      bool            // a rule of iptables lets errors of ICMP in
+	lets6     bool            // a rule of ip6tables lets ICMPv6 in
 	chains    iptChains       // of iptables
 	marks     fwMarks         // of tc
 	ignored   map[string]bool // files that a script writes and the system does not read

@@ -81,7 +81,10 @@ func (s *scanner) ip6tablesCommand(words []word, base Entry) {
 
 // iptablesSave reads a file of iptables-restore, in which every table ends with COMMIT.
 func (s *scanner) iptablesSave() {
-	table, open := "", word{}
+	table, open, family := "", word{}, "iptables"
+	if strings.Contains(s.src, "ipv6-icmp") || strings.Contains(s.src, "icmpv6") {
+		family = "ip6tables"
+	}
 	s.logicalLines(textStart(s.src), "#", func(line, from, to int, raw Span) {
 		text := s.src[from:to]
 		at := word{text: text, span: Span{from, to}, line: line}
@@ -99,7 +102,7 @@ func (s *scanner) iptablesSave() {
 			s.shell(from, to, line, func(c *command) {
 				r := iptRuleOf(c.words, table)
 				r.wholeFile = true
-				s.iptRule("iptables", r, Entry{Raw: raw})
+				s.iptRule(family, r, Entry{Raw: raw})
 			})
 		}
 	})
@@ -126,29 +129,32 @@ func (s *scanner) iptRule(family string, r *iptRule, base Entry) {
 			s.emit(e)
 		}
 	}
-	if family == "iptables" {
-		s.dropsErrors(r, base)
-	}
+	s.dropsErrors(r, base)
 	if s.refusedByIptables(r) {
 		return
 	}
 	s.chains.follow(s, r)
 }
 
-// dropsErrors emits a rule that drops the errors of ICMP which no rule before it lets in.
+// dropsErrors emits a rule that drops the errors of ICMP, or the neighbour discovery of IPv6, which no rule before it
+// lets in.
 func (s *scanner) dropsErrors(r *iptRule, base Entry) {
 	states := r.option("--state", "--ctstate").text
 	adds := r.operation == "-A" || r.operation == "-I"
+	six := r.protocol == "icmpv6" || r.protocol == "ipv6-icmp" || r.protocol == "58"
+	lets, name := &s.lets, "iptables:icmp-errors"
+	if r.family == "ip6tables" || six {
+		lets, name = &s.lets6, "iptables:neighbours"
+	}
 	switch {
 	case r.table != "filter":
-	case adds && r.chain != "" && r.target != "DROP" && r.target != "REJECT" &&
-		(r.protocol == "icmp" || strings.Contains(states, "RELATED") || r.target != "" && !iptTargets[r.target]):
-		s.lets = true // ICMP, or what some chain of the user's may let in
-	case !adds || !slices.Contains(filterChains, r.chain) || r.protocol != "icmp" || r.target != "DROP" || s.lets ||
-		len(r.words) != 6 || r.has("!") || r.conditional:
-	default:
+	case adds && r.chain != "" && r.target != "DROP" && r.target != "REJECT" && (r.protocol == "icmp" || six ||
+		strings.Contains(states, "RELATED") && lets == &s.lets || r.target != "" && !iptTargets[r.target]):
+		*lets = true // ICMP, or what some chain of the user's may let in
+	case !adds || r.protocol != "icmp" && !six || r.target != "DROP" || *lets || len(r.words) != 6 || r.has("!") || r.conditional:
+	case lets == &s.lets && slices.Contains(filterChains, r.chain), lets == &s.lets6 && r.chain == "INPUT":
 		e := base
-		e.Key, e.Name, e.Value, e.Line, e.style = "icmp", "iptables:icmp-errors", "dropped", r.words[0].line, styleFixed
+		e.Key, e.Name, e.Value, e.Line, e.style = r.protocol, name, "dropped", r.words[0].line, styleFixed
 		e.KeySpan = r.span()
 		e.ValueSpan = e.KeySpan
 		s.emit(e)

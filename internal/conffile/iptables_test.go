@@ -67,6 +67,22 @@ func TestIptablesRules(t *testing.T) {
 	}
 }
 
+// TestNeighbours follows whether ICMPv6, without which IPv6 does not work, is dropped.
+func TestNeighbours(t *testing.T) {
+	const line = "-A INPUT -p ipv6-icmp -j DROP\n"
+	for _, tt := range []struct{ rules, want string }{
+		{line, "2:1 iptables:neighbours=dropped\n"},
+		{"-A INPUT -p ipv6-icmp --icmpv6-type 135 -j ACCEPT\n" + line, ""},
+		{"-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n" + line, "3:1 iptables:neighbours=dropped\n"},
+		{"-A FORWARD -p ipv6-icmp -j DROP\n", ""},
+		{"-A OUTPUT -p ipv6-icmp -j DROP\n", ""},
+	} {
+		if got := show(t, IPTables, Linux, "rules.v6", "*filter\n"+tt.rules+"COMMIT\n"); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.rules, got, tt.want)
+		}
+	}
+}
+
 func TestIptablesSave(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"*raw\n-A PREROUTING -p tcp -j ACCEPT\n*filter\n-A INPUT -j ACCEPT\nCOMMIT\n", "1 the table raw has no COMMIT before the next one"},

@@ -85,7 +85,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:(?:[(\[][A-Za-z0-9_. -]{1,40}[)\]] ?)?\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
@@ -103,10 +103,6 @@ var (
 // setsSysctl is a command that sets a sysctl, on a line by itself: of what stands between the fences of a guide, prose,
 // it alone counts.
 var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
-
-// bareArguments are arguments of the kernel alone on a line.
-var bareArguments = regexp.MustCompile(`^(?:[a-z_.]+=[^ \t]+[ \t]+)*(?:isolcpus|nohz_full|rcu_nocbs|mitigations|intel_idle\.max_cstate|` +
-	`intel_pstate|processor\.max_cstate|transparent_hugepage)=[^ \t]+(?:[ \t]+(?:[a-z][a-z0-9_.]*=[^ \t]*|[a-z]+_[a-z_]+|quiet|splash|nosmt))*$`)
 
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
@@ -148,8 +144,8 @@ func (r *otherReader) line(line, from, to int) {
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
-	if bareArguments.MatchString(text) {
-		s.wholeAs(Cmdline, from, to, line)
+	if a, b := bootArguments(text); b > 0 {
+		s.wholeAs(Cmdline, from+a, from+b, line)
 		return
 	}
 	if r.nix != nil {

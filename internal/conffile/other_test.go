@@ -37,6 +37,15 @@ func TestOther(t *testing.T) {
 			"(base) ann@lab7:~$ sysctl fs.file-max\nfs.file-max = 398897\nSo write this to the file instead of it:\nfs.file-max = 260000\n", "4:1 fs.file-max=260000\n"},
 		{"a fragment of compose", "redis.md", "# Redis\n\n```\nsysctls:\n  - net.core.somaxconn=1024\n```\n", "5:5 net.core.somaxconn=1024\n"},
 		{"limits without a blank, which are rejected", "notes", "*hard nofile 1000000\n", "refused 1:1 \"*hard\"\n"},
+		{"boot loaders", "boot.txt",
+			"options root=UUID=77 rw mitigations=off\n\"Boot as usual\" \"root=UUID=77 ro nosmt\"\nsetenv bootargs 'console=ttyS2,1500000 rootwait'\nextraargs=net.ifnames=0\n" +
+				"linux /vmlinuz-6.1 root=/dev/vda1 quiet\nconsole=tty1 root=PARTUUID=9 rootfstype=ext4 rootwait\n" +
+				"options ixgbe RSS=1,1\nThe options are root=/dev/sda1 (the disk) and more of them.\nappend this to the file\n",
+			"1:9 cmdline:root=UUID=77\n1:22 cmdline:rw=\n1:25 cmdline:mitigations=off\n2:18 cmdline:root=UUID=77\n2:31 cmdline:ro=\n2:34 cmdline:nosmt=\n" +
+				"3:18 cmdline:console=ttyS2,1500000\n3:40 cmdline:rootwait=\n4:11 cmdline:net.ifnames=0\n5:20 cmdline:root=/dev/vda1\n5:35 cmdline:quiet=\n" +
+				"6:1 cmdline:console=tty1\n6:14 cmdline:root=PARTUUID=9\n6:30 cmdline:rootfstype=ext4\n6:46 cmdline:rootwait=\n7:15 module:ixgbe/RSS=1,1\n"},
+		{"commands that set arguments of the kernel", "notes",
+			"sudo kernelstub -a \"mitigations=off nosmt\"\nrpm-ostree kargs --append=nosmt --delete=quiet\n", "1:21 cmdline:mitigations=off\n1:37 cmdline:nosmt=\n2:27 cmdline:nosmt=\n"},
 		{"options of docker", "run", "docker run --sysctl net.core.somaxconn=1 --sysctl=net.ipv4.ip_forward=2 img\n",
 			"1:21 net.core.somaxconn=1\n"},
 	}

@@ -20,6 +20,9 @@ import (
 //
 // Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
+	if s.system == Linux && isNMState.MatchString(s.src) {
+		s.nmstate()
+	}
 	y := &yamlReader{s: s, starts: startsContainers(s.src)}
 	rejected := s.rejected
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
@@ -118,7 +121,7 @@ func (s *scanner) yamlAssigns(text string) bool {
 }
 
 // ranInline is a command in a line of YAML.
-var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
+var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|modprobe[ \t]+[a-z]|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
 
 // inline reads the commands in a line; quotes around them end them.
 func (y *yamlReader) inline(line, from, to int) (ok bool) {
@@ -157,6 +160,7 @@ type yamlReader struct {
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
+	dest    string // of the last task that names a file
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -240,6 +244,8 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
+	case key.text == "path" || key.text == "dest":
+		y.dest = value.text
 	case key.text == "line":
 		y.fileLine(value)
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
