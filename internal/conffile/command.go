@@ -238,6 +238,9 @@ func (s *scanner) ifaceOf(w word) string {
 func (s *scanner) containerCommand(words []word, base Entry) {
 	const option = "--sysctl"
 	base.Flags |= Container
+	if slices.ContainsFunc(words, func(w word) bool { return w.text == "--net=host" || w.text == "--network=host" }) {
+		base.Flags |= HostNetwork
+	}
 	for i, w := range words {
 		rest, given := strings.CutPrefix(w.text, option)
 		switch {

@@ -100,6 +100,8 @@ const (
 	Looped
 	// Container marks a sysctl that a container is started with.
 	Container
+	// HostNetwork marks one of a container that shares the host's network.
+	HostNetwork
 )
 
 // Entry is one setting that a file makes. Comments make none.

@@ -23,7 +23,7 @@ func (s *scanner) yaml() {
 	if s.system == Linux && isNMState.MatchString(s.src) {
 		s.nmstate()
 	}
-	y := &yamlReader{s: s, starts: startsContainers(s.src)}
+	y := &yamlReader{s: s, starts: startsContainers(s.src), shares: hostNetwork.MatchString(s.src) && len(oneImage.FindAllString(s.src, 2)) == 1}
 	rejected := s.rejected
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
@@ -145,6 +145,12 @@ var (
 	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):`)
 )
 
+// oneImage is the line that every container has.
+var oneImage = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build):`)
+
+// hostNetwork is the line by which a container shares the network of its host.
+var hostNetwork = regexp.MustCompile(`(?m)^[ \t]*(?:network_mode:[ \t]*["']?host["']?|hostNetwork:[ \t]*true)[ \t\r]*$`)
+
 func startsContainers(text string) bool {
 	return manifest.MatchString(text) && imageKey.MatchString(text)
 }
@@ -157,6 +163,7 @@ type yamlReader struct {
 
 	depth   int  // by which the line is indented
 	starts  bool // containers, by the manifest that this is
+	shares  bool // the host's network, as the only container
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
@@ -285,7 +292,9 @@ func (y *yamlReader) emit(name, value word) {
 		e.Value = truth
 	}
 	if y.sysctls > 0 {
-		e.Flags |= Container
+		if e.Flags |= Container; y.shares {
+			e.Flags |= HostNetwork
+		}
 	}
 	y.s.emit(e)
 }

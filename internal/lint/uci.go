@@ -38,7 +38,8 @@ func misplacedUCI(name string, e conffile.Entry) *finding {
 	home, ok := uciHomes[option]
 	section, numbered := strings.CutPrefix(e.Iface, "@")
 	section, _, _ = strings.Cut(section, "[")
-	if !ok || pkg == home[0] && (!numbered || section == home[1]) {
+	known := pkg == "network" || pkg == "firewall" || pkg == "sqm" // a file may be called anything
+	if !ok || !known || pkg == home[0] && (!numbered || section == home[1]) {
 		return nil
 	}
 	return &finding{code: "no-effect", severity: Warning,
