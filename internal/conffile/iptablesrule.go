@@ -48,7 +48,7 @@ func (s *scanner) refusedByIptables(r *iptRule) bool {
 		return false
 	}
 	for _, check := range []func(*iptRule) (word, string){misplacedChain, misplacedTarget, misplacedDevice, misplacedPorts,
-		misplacedReset, misreadStates, misspeltTarget} {
+		misplacedReset, withoutMatch, misspeltTarget} {
 		at, reason := check(r)
 		if reason == "" {
 			continue
@@ -153,13 +153,23 @@ func misplacedReset(r *iptRule) (word, string) {
 	return word{}, ""
 }
 
-// misreadStates finds -m state NEW, without its option.
-func misreadStates(r *iptRule) (word, string) {
-	for _, m := range []struct{ module, option string }{{"state", "--state"}, {"conntrack", "--ctstate"}} {
-		if at := r.option("-m", "--match"); at.text == m.module && !r.has(m.option) {
-			if next := r.option(m.module); iptStates[strings.Split(next.text, ",")[0]] {
-				return next, "-m " + m.module + " needs " + m.option + " before " + next.text
-			}
+// iptModules are options with the match that has them.
+var iptModules = map[string]string{"--state": "state", "--ctstate": "conntrack", "--limit": "limit", "--limit-burst": "limit",
+	"--mac-source": "mac", "--connlimit-above": "connlimit", "--hitcount": "recent", "--match-set": "set", "--uid-owner": "owner"}
+
+// withoutMatch finds an option without its match, and a state without its option.
+func withoutMatch(r *iptRule) (word, string) {
+	tcp := r.protocol == "tcp" || r.protocol == "6" || r.option("-p", "--protocol", "--proto").expands
+	for i, w := range r.words {
+		module := iptModules[w.text]
+		switch {
+		case module != "" && !r.has(module):
+			return w, w.text + " needs -m " + module + " before it"
+		case (w.text == "--syn" || w.text == "--tcp-flags") && !tcp:
+			return w, w.text + " needs -p tcp before it"
+		case i > 0 && r.words[i-1].text == "-m" && (w.text == "state" || w.text == "conntrack") && i+1 < len(r.words) &&
+			iptStates[strings.Split(r.words[i+1].text, ",")[0]]:
+			return r.words[i+1], "-m " + w.text + " needs " + map[string]string{"state": "--state", "conntrack": "--ctstate"}[w.text] + " before " + r.words[i+1].text
 		}
 	}
 	return word{}, ""

@@ -84,7 +84,13 @@ var qdiscOwn = map[string]string{
 	"fq_codel": "limit flows memory_limit target interval quantum ecn noecn ce_threshold ce_threshold_selector drop_batch",
 	"codel":    "limit target interval ecn noecn ce_threshold",
 	"sfq":      "limit perturb quantum divisor flows depth headdrop redflowlimit min max avpkt burst probability ecn harddrop",
-	"tbf":      "limit burst buffer maxburst rate mtu minburst peakrate latency overhead mpu linklayer",
+	"fq": "limit flow_limit buckets quantum initial_quantum maxrate low_rate_threshold refill_delay orphan_mask pacing nopacing " +
+		"timer_slack ce_threshold horizon horizon_drop horizon_cap bands priomap weights defrate",
+	"netem": "limit delay latency loss drop corrupt ecn duplicate reorder rate gap slot distribution seed",
+	"cake":  "bandwidth rtt flows overhead mpu memlimit fwmark",
+	"red":   "limit min max avpkt burst probability adaptive bandwidth ecn harddrop",
+	"pie":   "target limit tupdate alpha beta bytemode ecn dq_rate_estimator",
+	"tbf":   "limit burst buffer maxburst rate mtu minburst peakrate latency overhead mpu linklayer",
 }
 
 // parameterWords are parameters of some discipline or class that no discipline takes as the value of another one.
