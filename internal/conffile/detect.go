@@ -330,9 +330,12 @@ func kindOfInterpreter(line string) Kind {
 	return ""
 }
 
-// amongProse reports whether files of systemd-networkd are shown in a text: sentences stand beside their lines.
+// amongProse reports whether files of systemd-networkd are shown in a text: sentences or fences stand beside their lines.
 func amongProse(text string) bool {
 	prose := 0
+	if hasLine(text, "```") {
+		return true
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); !unitLine("", line, false, false) && isProse(line) {
 			prose++
@@ -379,7 +382,7 @@ var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|na
 // isProse reports whether a line is a sentence, or most of one.
 func isProse(line string) bool {
 	words := len(strings.Fields(line))
-	return !strings.Contains(line, "=") && (words > 5 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
+	return !strings.Contains(line, "=") && (words > 4 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
 }
 
 // iniSection is the head of a section, which neither sysctl.conf nor loader.conf has.

@@ -59,7 +59,7 @@ func (c *iptChains) follow(s *scanner, r *iptRule) {
 		does += " " + r.option(option).text
 	}
 	for _, earlier := range (*c)[key] {
-		if earlier.does == does || slices.ContainsFunc(earlier.asks, func(all string) bool {
+		if earlier.does == does && r.option("--limit").text == "" || slices.ContainsFunc(earlier.asks, func(all string) bool {
 			return !slices.ContainsFunc(asks, func(a string) bool { return covers(all, a) })
 		}) {
 			continue
@@ -111,8 +111,8 @@ func (r *iptRule) asks(s *scanner) (asks []string, plain bool) {
 	return asks, plain
 }
 
-// covers reports whether what one ask lets through holds all that the other one does: the same, a part of its ports or
-// of its addresses.
+// covers reports whether what one ask lets through holds all that the other one does: the same, or a part of its ports,
+// states or addresses.
 func covers(all, part string) bool {
 	if all == part {
 		return true
@@ -127,6 +127,9 @@ func covers(all, part string) bool {
 		from, to, ok := portRange(wide)
 		first, last, known := portRange(narrow)
 		return ok && known && from <= first && last <= to
+	case "--state", "--ctstate":
+		states := strings.Split(wide, ",")
+		return !slices.ContainsFunc(strings.Split(narrow, ","), func(s string) bool { return !slices.Contains(states, s) })
 	case "-s", "-d":
 		net, err := netip.ParsePrefix(wide)
 		if !strings.Contains(narrow, "/") {

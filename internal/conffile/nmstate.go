@@ -6,8 +6,10 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// isNMState tells a state of nmstate, by itself or in a policy of Kubernetes.
-var isNMState = regexp.MustCompile(`(?m)^[ \t]*interfaces:[ \t]*(?:#.*)?\r?\n[ \t]*- [a-z-]+: (?s:.*)^[ \t]+(?:- )?(?:state: (?:up|down|absent)|link-aggregation:|ethtool:)`)
+// isNMState tells a state of nmstate, by itself or in a policy of Kubernetes, and the variables of Ansible's
+// linux-system-roles.network, which describe interfaces alike.
+var isNMState = regexp.MustCompile(`(?m)^[ \t]*interfaces:[ \t]*(?:#.*)?\r?\n[ \t]*- [a-z-]+: (?s:.*)^[ \t]+(?:- )?(?:state: (?:up|down|absent)|link-aggregation:|ethtool:)|` +
+	`^[ \t]*(?:- )?network_connections:[ \t]*(?:#.*)?\r?\n[ \t]*- [a-z_]+: `)
 
 // nmstateNames are keys of an interface of nmstate, with the settings that they are.
 var nmstateNames = map[string]string{
@@ -15,10 +17,12 @@ var nmstateNames = map[string]string{
 	"link-aggregation/options/lacp_rate":        "link:bond-lacp_rate",
 	"link-aggregation/options/xmit_hash_policy": "link:bond-xmit_hash_policy",
 	"link-aggregation/options/arp_interval":     "link:bond-arp_interval",
+	"bond/mode":                                 "link:bond-mode", "bond/miimon": "link:bond-miimon", "bond/lacp_rate": "link:bond-lacp_rate",
+	"bond/xmit_hash_policy": "link:bond-xmit_hash_policy", "bond/arp_interval": "link:bond-arp_interval",
 }
 
-// nmstateGroups are its groups of settings of ethtool.
-var nmstateGroups = map[string]string{"feature": "features", "ring": "ring", "coalesce": "coalesce", "pause": "pause"}
+// nmstateGroups are their groups of settings of ethtool.
+var nmstateGroups = map[string]string{"feature": "features", "features": "features", "ring": "ring", "coalesce": "coalesce", "pause": "pause"}
 
 // nmstate reads the settings of the interfaces that nmstate describes: MTU, bonds, and what ethtool sets. An item of
 // interfaces may have its name in any place, so that what it holds is handed out when it ends.
@@ -52,7 +56,7 @@ func (s *scanner) nmstate() {
 			open = open[:len(open)-1]
 		}
 		if listed {
-			if len(open) > 0 && open[len(open)-1].key == "interfaces" {
+			if len(open) > 0 && (open[len(open)-1].key == "interfaces" || open[len(open)-1].key == "network_connections") {
 				end()
 				open = append(open, netplanLevel{from - start, "item"})
 			}
@@ -72,7 +76,7 @@ func (s *scanner) nmstate() {
 		switch {
 		case value.text == "":
 			open = append(open, netplanLevel{from - start, key.text})
-		case item && path == "" && key.text == "name":
+		case item && path == "" && (key.text == "interface_name" || key.text == "name" && iface == ""):
 			iface = value.text
 		case item && len(found) < maxLoop:
 			if name := nmstateName(path, key.text); name != "" {
@@ -90,13 +94,13 @@ func (s *scanner) nmstate() {
 }
 
 // switchWord are the words of YAML for a switch, as ethtool writes them.
-var switchWord = map[string]string{"true": "on", "false": "off"}
+var switchWord = map[string]string{"true": "on", "false": "off", "yes": "on", "no": "off"}
 
 // nmstateName returns the name of the setting at a place of an interface, "" for others.
 func nmstateName(path, key string) string {
 	if group, ok := strings.CutPrefix(path, "ethtool/"); ok {
 		if group = nmstateGroups[strings.TrimSuffix(group, "/")]; group != "" {
-			return ethtoolName(group, key)
+			return ethtoolName(group, strings.ReplaceAll(key, "_", "-"))
 		}
 		return ""
 	}

@@ -28,6 +28,7 @@ func (s *scanner) other() {
 	if path.Ext(s.path) == ".nix" {
 		r.nix = &nixUnits{}
 	}
+	s.src = unescapes.Replace(s.src)
 	s.foreign()
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= r.read {
@@ -36,6 +37,9 @@ func (s *scanner) other() {
 		return true
 	})
 }
+
+// unescapes writes the signs of the shell that a page of HTML has by their names, with blanks so that all stays in its place.
+var unescapes = strings.NewReplacer("&gt;&gt;", ">>      ", "&gt;", ">   ", "&lt;&lt;", "<<      ", "&lt;", "<   ", "&amp;&amp;", "&&        ")
 
 // Holds reports whether a text of no known kind holds settings of Linux' network
 // that other reads.
@@ -100,6 +104,9 @@ var (
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 
+// htmlOpen is the mark of HTML before the first line of a block.
+var htmlOpen = regexp.MustCompile(`^(?:<(?:pre|code|li|p|td)(?:[ \t][^>]*)?>[ \t]*)+`)
+
 // setsSysctl is a command that sets a sysctl, on a line by itself: of what stands between the fences of a guide, prose,
 // it alone counts.
 var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
@@ -107,6 +114,11 @@ var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
+	if m := htmlOpen.FindStringIndex(s.src[from:to]); m != nil {
+		if from += m[1]; strings.Contains(s.src[from:to], "</") {
+			to = from + strings.Index(s.src[from:to], "</")
+		}
+	}
 	text := s.src[from:to]
 	if r.fenced {
 		if strings.HasPrefix(text, "```") {

@@ -14,6 +14,8 @@ func TestOther(t *testing.T) {
 				"  \"net.ipv4.ip_forward\" = true;\n  #\"net.core.x\" = 1;\n  \"net.core.y\" = cfg.value + (1);\n};\n",
 			"2:4 net.ipv4.tcp_rmem=4096 131072 6291456\n3:4 net.core.optmem_max=65536\n4:4 net.ipv4.ip_forward=1\n" +
 				"6:4 net.core.y=cfg.value + (1) [expands]\n"},
+		{"a page", "tune.html", "<pre><code>echo 1 &gt; /proc/sys/net/core/rmem_max\necho net.core.wmem_max=2 &gt;&gt; /etc/sysctl.conf\n</code></pre>\n<p>Then <b>x</b>:</p>\n<p><code>sysctl -w net.core.optmem_max=3</code></p>\n",
+			"1:24 net.core.rmem_max=1\n2:6 net.core.wmem_max=2\n5:20 net.core.optmem_max=3\n"},
 		{"puppet", "a.pp",
 			"sysctl { 'net.core.rmem_max': value => '1' }\nsysctl::value { \"net.core.wmem_max\":\n  ensure => present,\n" +
 				"  value => '2',\n}\nfile_line { 'x':\n  line => 'net.core.somaxconn = 3',\n}\n$h = { 'net.core.optmem_max' => 4 }\n",

@@ -36,6 +36,12 @@ func TestNMState(t *testing.T) {
 	if g := Detect("bond.yml", []byte(in)); g.Kind != YAML || g.System != Linux {
 		t.Errorf("taken for %v", g)
 	}
+	const roles = "- hosts: all\n  vars:\n    network_connections:\n      - name: trunk\n        interface_name: eth7\n        mtu: 9000\n        ethtool:\n          features:\n            tx_tcp_segmentation: no\n" +
+		"      - name: bond7\n        type: bond\n        bond:\n          mode: balance-rr\n"
+	const read = "6:9 link:mtu=9000 [eth7]\n9:13 ethtool:features/tso=off [eth7]\n13:11 link:bond-mode=balance-rr [bond7]\n"
+	if got := show(t, YAML, Linux, "site.yml", roles); got != read || Detect("site.yml", []byte(roles)).Kind != YAML {
+		t.Errorf("linux-system-roles: got\n%swant\n%s", got, read)
+	}
 	if g := Detect("list.yml", []byte("interfaces:\n- name: port1\n  description: uplink of the switch\n")); g.Kind != "" {
 		t.Errorf("a list of interfaces is taken for %v", g)
 	}
