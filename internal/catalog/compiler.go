@@ -35,11 +35,13 @@ type expression struct {
 }
 
 func (c *compiler) eval(text string, in Inputs) (Result, error) {
-	e := c.compiled(text, in)
-	out, env, err := e.run(in)
+	e, run := c.compiled(text, in), newRun()
+	defer run.done()
+	out, err := run.of(e, in)
 	if err != nil {
 		return Result{}, err
 	}
+	env := run.env
 	res := Result{Value: out, Working: fillIn(text, e.names, env), Used: Inputs{}}
 	for _, id := range e.names {
 		if _, fixed := e.constants[id.Value]; !fixed {
@@ -49,11 +51,13 @@ func (c *compiler) eval(text string, in Inputs) (Result, error) {
 	return res, nil
 }
 
-func (c *compiler) holds(condition string, in Inputs) (bool, error) {
+func (c *compiler) holds(condition string, in ...Inputs) (bool, error) {
 	if condition == "" {
 		return true, nil
 	}
-	out, _, err := c.compiled(condition, in).run(in)
+	run := newRun()
+	defer run.done()
+	out, err := run.of(c.compiled(condition, in...), in...)
 	if err != nil {
 		return false, err
 	}
@@ -65,8 +69,9 @@ func (c *compiler) holds(condition string, in Inputs) (bool, error) {
 }
 
 // compiled is an expression for inputs of these types.
-func (c *compiler) compiled(text string, in Inputs) *expression {
-	_, word := in["value"].(string)
+func (c *compiler) compiled(text string, in ...Inputs) *expression {
+	value, _ := input("value", in)
+	_, word := value.(string)
 	q := question{text, word}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,31 +121,56 @@ func declared(value bool) map[string]any {
 	return types
 }
 
-// run evaluates the expression and returns what its names stood for.
-func (e *expression) run(in Inputs) (out any, env map[string]any, err error) {
-	env = make(map[string]any, len(e.names)+1)
-	env["version"] = in["version"]
+// input is what a name stands for in the first of the inputs that have it.
+func input(name string, in []Inputs) (v any, known bool) {
+	for _, i := range in {
+		if v, known = i[name]; known {
+			break
+		}
+	}
+	return v, known
+}
+
+// evaluation is one run of an expression: what its names stand for, and the machine that runs it.
+type evaluation struct {
+	env map[string]any
+	vm  vm.VM
+}
+
+// evaluations are those that wait for the next expression, of which a file of many settings has thousands.
+var evaluations = sync.Pool{New: func() any { return &evaluation{env: map[string]any{}} }}
+
+func newRun() *evaluation { return evaluations.Get().(*evaluation) }
+
+func (r *evaluation) done() {
+	clear(r.env)
+	evaluations.Put(r)
+}
+
+// of evaluates an expression; what its names stood for is in env until done.
+func (r *evaluation) of(e *expression, in ...Inputs) (out any, err error) {
+	r.env["version"], _ = input("version", in)
 	// What is not known comes before a wrong type: that of an absent value is
 	// not known either.
 	for _, id := range e.names {
 		if v, fixed := e.constants[id.Value]; fixed {
-			env[id.Value] = v
+			r.env[id.Value] = v
 			continue
 		}
-		v, known := in[id.Value]
+		v, known := input(id.Value, in)
 		if !known {
-			return nil, nil, &UnknownInput{id.Value}
+			return nil, &UnknownInput{id.Value}
 		}
-		env[id.Value] = asFloat(v)
+		r.env[id.Value] = asFloat(v)
 	}
 	if e.err != nil {
-		return nil, nil, e.err
+		return nil, e.err
 	}
-	if out, err = expr.Run(e.program, env); err != nil {
-		return nil, nil, fmt.Errorf("formula %q: %w", e.text, err)
+	if out, err = r.vm.Run(e.program, r.env); err != nil {
+		return nil, fmt.Errorf("formula %q: %w", e.text, err)
 	}
 	if f, ok := out.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		return nil, nil, fmt.Errorf("formula %q: the result is not a finite number", e.text)
+		return nil, fmt.Errorf("formula %q: the result is not a finite number", e.text)
 	}
-	return out, env, nil
+	return out, nil
 }

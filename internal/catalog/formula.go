@@ -115,9 +115,10 @@ func (r *Record) Eval(expression string, in Inputs) (Result, error) {
 }
 
 // Holds evaluates a condition of the record, which is compiled once for all
-// records of its catalog; the empty condition holds.
-func (r *Record) Holds(condition string, in Inputs) (bool, error) {
-	return r.compiler().holds(condition, in)
+// records of its catalog; the empty condition holds. A name stands for what the
+// first of the inputs that have it says.
+func (r *Record) Holds(condition string, in ...Inputs) (bool, error) {
+	return r.compiler().holds(condition, in...)
 }
 
 // propose evaluates the formula for given inputs: nil when its condition does

@@ -54,6 +54,7 @@ type Env struct {
 // Main runs the program and returns its exit status.
 func Main() int {
 	crashApart()
+	collectLate()
 	if served, status := host.ServeIfAgent(); served {
 		return status
 	}

@@ -32,15 +32,15 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
-	"iptables": (*scanner).iptablesCommand,
-	"kldload":  (*scanner).kldloadCommand,
-	"sysrc":    (*scanner).sysrcCommand,
-	"ulimit":   (*scanner).ulimitCommand,
-	"docker":   (*scanner).containerCommand,
-	"podman":   (*scanner).containerCommand,
-	"nerdctl":  (*scanner).containerCommand,
-	"nmcli":    (*scanner).nmcliCommand,
-	"grubby":   (*scanner).grubbyCommand,
+	"iptables": (*scanner).iptablesCommand, "ip6tables": (*scanner).ip6tablesCommand,
+	"kldload": (*scanner).kldloadCommand,
+	"sysrc":   (*scanner).sysrcCommand,
+	"ulimit":  (*scanner).ulimitCommand,
+	"docker":  (*scanner).containerCommand,
+	"podman":  (*scanner).containerCommand,
+	"nerdctl": (*scanner).containerCommand,
+	"nmcli":   (*scanner).nmcliCommand,
+	"grubby":  (*scanner).grubbyCommand, "kernelstub": (*scanner).grubbyCommand, "rpm-ostree": (*scanner).grubbyCommand,
 	"uci":      (*scanner).uciCommand,
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
@@ -238,6 +238,9 @@ func (s *scanner) ifaceOf(w word) string {
 func (s *scanner) containerCommand(words []word, base Entry) {
 	const option = "--sysctl"
 	base.Flags |= Container
+	if slices.ContainsFunc(words, func(w word) bool { return w.text == "--net=host" || w.text == "--network=host" }) {
+		base.Flags |= HostNetwork
+	}
 	for i, w := range words {
 		rest, given := strings.CutPrefix(w.text, option)
 		switch {

@@ -54,13 +54,14 @@ const (
 	Keyfile     Kind = "nmconnection" // connections of NetworkManager
 	Udev        Kind = "udev"         // rules of udev: attributes and commands
 	UCI         Kind = "uci"          // files of OpenWrt's /etc/config
+	IPTables    Kind = "iptables"     // files of iptables-restore
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -99,6 +100,8 @@ const (
 	Looped
 	// Container marks a sysctl that a container is started with.
 	Container
+	// HostNetwork marks one of a container that shares the host's network.
+	HostNetwork
 )
 
 // Entry is one setting that a file makes. Comments make none.
@@ -216,6 +219,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 	case Script:
 		s.script(0, len(s.src), 1)
 		s.ipfw.conclude(s)
+		s.marks.conclude(s)
 		s.unread()
 	case Modprobe:
 		s.modprobe()
@@ -245,6 +249,8 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.udev()
 	case UCI:
 		s.uci()
+	case IPTables:
+		s.iptablesSave()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()
@@ -290,6 +296,9 @@ type scanner struct {
 	stray     bool            // lines of sysctl.conf among the commands of a script were told
 	altq      bool            // a statement of altq was refused
 	lets      bool            // a rule of iptables lets errors of ICMP in
+	lets6     bool            // a rule of ip6tables lets ICMPv6 in
+	chains    iptChains       // of iptables
+	marks     fwMarks         // of tc
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
 	outer     bool            // a guide, whose scripts may write files

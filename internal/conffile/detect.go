@@ -106,14 +106,14 @@ func SystemOf(k Kind) System {
 	case HostnameIf:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, UCI, Other:
+		Service, Keyfile, Udev, UCI, IPTables, Other:
 		return Linux
 	}
 	return ""
 }
 
 // limitLine is a line of limits.d, which other programs have directories of that name for too.
-var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+(core|data|fsize|memlock|nofile|rss|` +
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*(?:[^# \t\n]+[ \t]+(?:soft|hard|-)|\*(?:soft|hard))[ \t]+(?:core|data|fsize|memlock|nofile|rss|` +
 	`stack|cpu|nproc|as|max(?:sys)?logins|priority|locks|sigpending|msgqueue|nice|rtprio)[ \t]+` +
 	`(-?[0-9]+|unlimited|infinity)[ \t]*$`)
 
@@ -272,6 +272,9 @@ func kindOfContent(text string) Kind {
 	if uciText.MatchString(text) {
 		return UCI
 	}
+	if iptablesText.MatchString(text) {
+		return IPTables
+	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
 	}
@@ -327,9 +330,12 @@ func kindOfInterpreter(line string) Kind {
 	return ""
 }
 
-// amongProse reports whether files of systemd-networkd are shown in a text: sentences stand beside their lines.
+// amongProse reports whether files of systemd-networkd are shown in a text: sentences or fences stand beside their lines.
 func amongProse(text string) bool {
 	prose := 0
+	if hasLine(text, "```") {
+		return true
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); !unitLine("", line, false, false) && isProse(line) {
 			prose++
@@ -370,10 +376,13 @@ var unitSets = regexp.MustCompile(`(?m)^[ \t]*(?:(?i:(?:Default)?Limit[A-Z]+)[ \
 // grubLine is a line of /etc/default/grub.
 var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=`)
 
+// iptablesText is the head of a file of iptables-restore.
+var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|nat|mangle|raw|security)[ \t\r]*\n(?:#[^\n]*\n|[ \t\r]*\n)*(?::[A-Za-z0-9_-]+ |-[AIN] |COMMIT)`)
+
 // isProse reports whether a line is a sentence, or most of one.
 func isProse(line string) bool {
 	words := len(strings.Fields(line))
-	return !strings.Contains(line, "=") && (words > 5 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
+	return !strings.Contains(line, "=") && (words > 4 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
 }
 
 // iniSection is the head of a section, which neither sysctl.conf nor loader.conf has.

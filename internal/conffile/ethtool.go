@@ -15,13 +15,16 @@ var ethtoolGroups = map[string]string{
 	"--set-eee": "eee", "--set-fec": "fec", "--set-priv-flags": "priv-flags", "--set-tunable": "tunable",
 }
 
-// ethtoolFeatures are the long names of the features that have a short one.
+// ethtoolFeatures are the long names, and the kernel's, of the features that have a short one.
 var ethtoolFeatures = map[string]string{
 	"rx-checksumming": "rx", "tx-checksumming": "tx", "scatter-gather": "sg",
 	"tcp-segmentation-offload": "tso", "udp-fragmentation-offload": "ufo",
 	"generic-segmentation-offload": "gso", "generic-receive-offload": "gro",
 	"large-receive-offload": "lro", "rx-vlan-offload": "rxvlan", "tx-vlan-offload": "txvlan",
 	"ntuple-filters": "ntuple", "receive-hashing": "rxhash",
+	"rx-gro": "gro", "rx-lro": "lro", "tx-generic-segmentation": "gso", "tx-tcp-segmentation": "tso", "rx-checksum": "rx",
+	"tx-scatter-gather": "sg", "rx-hashing": "rxhash", "rx-ntuple-filter": "ntuple", "rx-vlan-hw-parse": "rxvlan",
+	"tx-vlan-hw-insert": "txvlan",
 }
 
 // ethtoolSingles are words of -X that stand alone.

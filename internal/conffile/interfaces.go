@@ -170,6 +170,9 @@ func (s *scanner) cmdline() {
 
 func (s *scanner) kernelArguments(words []word, base Entry) {
 	for _, w := range words {
+		if w.text[0] == '/' {
+			continue // the kernel itself
+		}
 		eq := strings.IndexByte(w.text, '=')
 		e := Entry{Key: w.text, Line: w.line, KeySpan: w.span, ValueSpan: Span{w.span.End, w.span.End}, Raw: base.Raw,
 			Flags: base.Flags&Quoted | Part, style: styleFixed}

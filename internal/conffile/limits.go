@@ -1,6 +1,13 @@
 package conffile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// gluedDomain is the domain of all users with the type behind it.
+var gluedDomain = regexp.MustCompile(`^\*(?:soft|hard)$`)
 
 // limits reads limits.conf and limits.d as pam_limits does (parse_config_file in
 // modules/pam_limits/pam_limits.c): '#' begins a comment anywhere, the first four
@@ -22,6 +29,11 @@ func (s *scanner) limitsLine(line, from, to int) {
 	words := s.fields(from, to, line)
 	switch {
 	case len(words) == 0 || len(words) == 2 && words[1].text[0] == '-':
+		return
+	case len(words) == 3 && gluedDomain.MatchString(words[0].text):
+		s.rejected(Reject{Line: line, Span: words[0].span, certain: true,
+			Reason:  "not a limit: a blank is missing between the domain and the type, as in * " + words[0].text[1:],
+			Because: "pam_limits skips the line."})
 		return
 	case len(words) < 4:
 		s.reject(line, Span{words[0].span.Start, words[len(words)-1].span.End},

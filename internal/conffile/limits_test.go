@@ -3,11 +3,12 @@ package conffile
 import "testing"
 
 func TestLimits(t *testing.T) {
-	const in = "# domain type item value\n*  soft nofile 4096\n@audio\t-\trtprio 95 # realtime\nRoot HARD NPROC Unlimited\n\nuser -\nnginx soft nofile\n"
+	const in = "# domain type item value\n*  soft nofile 4096\n@audio\t-\trtprio 95 # realtime\nRoot HARD NPROC Unlimited\n\nuser -\nnginx soft nofile\n*hard nofile 5\n"
 	const want = `2:1 limits:soft/nofile=4096
 3:1 limits:hard/rtprio=95
 4:1 limits:hard/nproc=unlimited
 refused 7:1 "nginx soft nofile"
+refused 8:1 "*hard"
 `
 	if got := show(t, Limits, Linux, "/etc/security/limits.conf", in); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

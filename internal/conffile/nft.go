@@ -25,6 +25,7 @@ func (s *scanner) nft() {
 	if f.opaque {
 		return
 	}
+	f.undeclared()
 	for _, e := range f.found {
 		s.emit(e)
 	}
@@ -38,6 +39,9 @@ type nftFile struct {
 	table  *nftTable
 	chain  *nftChain
 	found  []Entry
+
+	flowtables []string
+	offloaded  []word // their names in rules
 }
 
 type nftTable struct {
@@ -102,6 +106,10 @@ func (f *nftFile) open(words []word) {
 		if f.table != nil {
 			f.table.chains = append(f.table.chains, f.chain)
 		}
+	case "flowtable":
+		if len(words) > 1 {
+			f.flowtables = append(f.flowtables, words[1].text)
+		}
 	}
 }
 
@@ -142,6 +150,7 @@ func (f *nftFile) rule(words []word) {
 		return slices.ContainsFunc(words, func(w word) bool { return slices.Contains(texts, w.text) })
 	}
 	f.segmentSize(words)
+	f.offloads(words)
 	ports := has("tcp", "udp", "dport", "sport")
 	typed := has("type", "code", "limit", "saddr", "daddr", "iif", "iifname", "meter")
 	icmp6 := has("icmpv6", "ipv6-icmp", "icmpx", "58") ||
@@ -163,6 +172,32 @@ func (f *nftFile) rule(words []word) {
 		f.note("nft:neighbours", words)
 	case icmp4 && f.chain.hook != "output" && f.chain.hook != "" && !f.chain.related && !f.table.errors:
 		f.note("nft:icmp-errors", words)
+	}
+}
+
+// offloads remembers a rule that hands flows to a flowtable, and rejects it where it cannot be.
+func (f *nftFile) offloads(words []word) {
+	for i := 0; i+2 < len(words); i++ {
+		if words[i].text != "flow" || words[i+1].text != "add" && words[i+1].text != "offload" || !strings.HasPrefix(words[i+2].text, "@") {
+			continue
+		}
+		w := words[i+2]
+		if f.chain.hook != "" && f.chain.hook != "forward" {
+			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "flow add works in chains of the hook forward, not of " + f.chain.hook,
+				Because: "The kernel refuses the rule, and nft loads nothing of the file."})
+			continue
+		}
+		f.offloaded = append(f.offloaded, w)
+	}
+}
+
+// undeclared rejects rules that name a flowtable which the file does not have.
+func (f *nftFile) undeclared() {
+	for _, w := range f.offloaded {
+		if name := w.text[1:]; !slices.Contains(f.flowtables, name) && !f.s.stopped {
+			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "there is no flowtable " + name,
+				Because: "nft loads nothing of a file with such a rule."})
+		}
 	}
 }
 

@@ -23,6 +23,11 @@ func TestNFTables(t *testing.T) {
 		{"commands", "add rule inet filter input drop\n" + open + " }\n}\n", ""},
 		{"a template", open + "{% if a %}\n }\n}\n", ""},
 		{"a set", "table inet f {\n set a { type ipv4_addr; elements = { 192.0.2.1,\n 192.0.2.2 } }\n}\n", ""},
+		{"a flowtable", "table inet f {\n chain c { type filter hook forward priority 0; flow add @ft; }\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n}\n", ""},
+		{"no flowtable", "table inet f {\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n chain c { type filter hook forward priority 0; flow add @fast; }\n}\n",
+			"refused 3:58 \"@fast\"\n"},
+		{"flows of another hook", "table ip f {\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n chain c { type filter hook input priority 0; flow add @ft; }\n}\n",
+			"refused 3:56 \"@ft\"\n"},
 		{"broken", "}}}{{ ; table { chain { policy drop } }", ""},
 	} {
 		if got := show(t, NFTables, Linux, "/etc/nftables.conf", tt.text); got != tt.want {

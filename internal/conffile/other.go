@@ -28,6 +28,7 @@ func (s *scanner) other() {
 	if path.Ext(s.path) == ".nix" {
 		r.nix = &nixUnits{}
 	}
+	s.src = unescapes.Replace(s.src)
 	s.foreign()
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= r.read {
@@ -36,6 +37,9 @@ func (s *scanner) other() {
 		return true
 	})
 }
+
+// unescapes writes the signs of the shell that a page of HTML has by their names, with blanks so that all stays in its place.
+var unescapes = strings.NewReplacer("&gt;&gt;", ">>      ", "&gt;", ">   ", "&lt;&lt;", "<<      ", "&lt;", "<   ", "&amp;&amp;", "&&        ")
 
 // Holds reports whether a text of no known kind holds settings of Linux' network
 // that other reads.
@@ -83,9 +87,9 @@ const valueLines = 6
 
 var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
-	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
+	prompt     = regexp.MustCompile(`^(?:(?:[(\[][A-Za-z0-9_. -]{1,40}[)\]] ?)?\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|nmcli|grubby|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
 	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
@@ -96,21 +100,25 @@ var (
 	named       = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
 	nameField   = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
 	valueField  = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
-	ranQuoted   = regexp.MustCompile(`(["'])(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
+	ranQuoted   = regexp.MustCompile(`(["'])(?:sudo[ \t]+)?(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
+
+// htmlOpen is the mark of HTML before the first line of a block.
+var htmlOpen = regexp.MustCompile(`^(?:<(?:pre|code|li|p|td)(?:[ \t][^>]*)?>[ \t]*)+`)
 
 // setsSysctl is a command that sets a sysctl, on a line by itself: of what stands between the fences of a guide, prose,
 // it alone counts.
 var setsSysctl = regexp.MustCompile(`^(?:[$#] )?(?:sudo )?sysctl -w [a-z][a-z0-9_]*\.[^ \t=]+=["']?[^ \t]`)
 
-// bareArguments are arguments of the kernel alone on a line.
-var bareArguments = regexp.MustCompile(`^(?:[a-z_.]+=[^ \t]+[ \t]+)*(?:isolcpus|nohz_full|rcu_nocbs|mitigations|intel_idle\.max_cstate|` +
-	`intel_pstate|processor\.max_cstate|transparent_hugepage)=[^ \t]+(?:[ \t]+(?:[a-z][a-z0-9_.]*=[^ \t]*|[a-z]+_[a-z_]+|quiet|splash|nosmt))*$`)
-
 func (r *otherReader) line(line, from, to int) {
 	s := r.s
 	from, to = s.trim(from, to)
+	if m := htmlOpen.FindStringIndex(s.src[from:to]); m != nil {
+		if from += m[1]; strings.Contains(s.src[from:to], "</") {
+			to = from + strings.Index(s.src[from:to], "</")
+		}
+	}
 	text := s.src[from:to]
 	if r.fenced {
 		if strings.HasPrefix(text, "```") {
@@ -148,14 +156,14 @@ func (r *otherReader) line(line, from, to int) {
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
-	if bareArguments.MatchString(text) {
-		s.wholeAs(Cmdline, from, to, line)
+	if a, b := bootArguments(text); b > 0 {
+		s.wholeAs(Cmdline, from+a, from+b, line)
 		return
 	}
 	if r.nix != nil {
 		r.nix.line(s, line, from, to)
 	}
-	if !r.printed {
+	if r.printed = r.printed && !isProse(text); !r.printed {
 		r.forms(line, from, to)
 	}
 }
@@ -169,7 +177,8 @@ func (r *otherReader) containers(line, from int) {
 	}
 	inner := *s
 	inner.src = s.src[:from+end]
-	y := &yamlReader{s: &inner, starts: startsContainers(s.src[from : from+end])}
+	block := s.src[from : from+end]
+	y := &yamlReader{s: &inner, starts: startsContainers(block) || strings.HasPrefix(strings.TrimSpace(block), "sysctls:")}
 	if !y.starts {
 		return
 	}

@@ -14,6 +14,8 @@ func TestOther(t *testing.T) {
 				"  \"net.ipv4.ip_forward\" = true;\n  #\"net.core.x\" = 1;\n  \"net.core.y\" = cfg.value + (1);\n};\n",
 			"2:4 net.ipv4.tcp_rmem=4096 131072 6291456\n3:4 net.core.optmem_max=65536\n4:4 net.ipv4.ip_forward=1\n" +
 				"6:4 net.core.y=cfg.value + (1) [expands]\n"},
+		{"a page", "tune.html", "<pre><code>echo 1 &gt; /proc/sys/net/core/rmem_max\necho net.core.wmem_max=2 &gt;&gt; /etc/sysctl.conf\n</code></pre>\n<p>Then <b>x</b>:</p>\n<p><code>sysctl -w net.core.optmem_max=3</code></p>\n",
+			"1:24 net.core.rmem_max=1\n2:6 net.core.wmem_max=2\n5:20 net.core.optmem_max=3\n"},
 		{"puppet", "a.pp",
 			"sysctl { 'net.core.rmem_max': value => '1' }\nsysctl::value { \"net.core.wmem_max\":\n  ensure => present,\n" +
 				"  value => '2',\n}\nfile_line { 'x':\n  line => 'net.core.somaxconn = 3',\n}\n$h = { 'net.core.optmem_max' => 4 }\n",
@@ -33,6 +35,19 @@ func TestOther(t *testing.T) {
 				"  ExecStart = \"${pkgs.ethtool}/bin/ethtool -K eth0 gro off\";\n",
 			"1:1 limits:soft/nofile=4096\n2:15 module:ixgbe/RSS=1,1\n2:23 module:ixgbe/LRO=0\n" +
 				"4:10 net.core.rmem_max=1\n5:52 ethtool:features/gro=off [eth0]\n"},
+		{"what a command prints ends with a sentence", "notes",
+			"(base) ann@lab7:~$ sysctl fs.file-max\nfs.file-max = 398897\nSo write this to the file instead of it:\nfs.file-max = 260000\n", "4:1 fs.file-max=260000\n"},
+		{"a fragment of compose", "redis.md", "# Redis\n\n```\nsysctls:\n  - net.core.somaxconn=1024\n```\n", "5:5 net.core.somaxconn=1024\n"},
+		{"limits without a blank, which are rejected", "notes", "*hard nofile 1000000\n", "refused 1:1 \"*hard\"\n"},
+		{"boot loaders", "boot.txt",
+			"options root=UUID=77 rw mitigations=off\n\"Boot as usual\" \"root=UUID=77 ro nosmt\"\nsetenv bootargs 'console=ttyS2,1500000 rootwait'\nextraargs=net.ifnames=0\n" +
+				"linux /vmlinuz-6.1 root=/dev/vda1 quiet\nconsole=tty1 root=PARTUUID=9 rootfstype=ext4 rootwait\n" +
+				"options ixgbe RSS=1,1\nThe options are root=/dev/sda1 (the disk) and more of them.\nappend this to the file\n",
+			"1:9 cmdline:root=UUID=77\n1:22 cmdline:rw=\n1:25 cmdline:mitigations=off\n2:18 cmdline:root=UUID=77\n2:31 cmdline:ro=\n2:34 cmdline:nosmt=\n" +
+				"3:18 cmdline:console=ttyS2,1500000\n3:40 cmdline:rootwait=\n4:11 cmdline:net.ifnames=0\n5:20 cmdline:root=/dev/vda1\n5:35 cmdline:quiet=\n" +
+				"6:1 cmdline:console=tty1\n6:14 cmdline:root=PARTUUID=9\n6:30 cmdline:rootfstype=ext4\n6:46 cmdline:rootwait=\n7:15 module:ixgbe/RSS=1,1\n"},
+		{"commands that set arguments of the kernel", "notes",
+			"sudo kernelstub -a \"mitigations=off nosmt\"\nrpm-ostree kargs --append=nosmt --delete=quiet\n", "1:21 cmdline:mitigations=off\n1:37 cmdline:nosmt=\n2:27 cmdline:nosmt=\n"},
 		{"options of docker", "run", "docker run --sysctl net.core.somaxconn=1 --sysctl=net.ipv4.ip_forward=2 img\n",
 			"1:21 net.core.somaxconn=1\n"},
 	}
@@ -50,6 +65,8 @@ func TestGuideFiles(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"stanzas in prose", "Bonds\n\nExample:\nauto bond7\niface bond7 inet manual\n    bond-mode 1\nmtu 9000\n\nThen restart the host.\n    and wait some time\n",
 			"5:1 interfaces:inet=manual [bond7]\n6:5 interfaces:bond-mode=1 [bond7]\n7:1 link:mtu=9000 [bond7]\n"},
+		{"a stanza with empty lines", "auto bond7\niface bond7 inet manual\n\n\nbond-mode 1\n",
+			"2:1 interfaces:inet=manual [bond7]\n5:1 interfaces:bond-mode=1 [bond7]\n"},
 		{"stanzas in a block", "A text\n```\niface eth3 inet dhcp\n```\niface eth4 inet dhcp\n", "3:1 interfaces:inet=dhcp [eth3]\n"},
 		{"no stanza", "auto detection\nauto eth0\n    something else\n", ""},
 		{"networkd", "   .. code-block:: console\n\n      [NetDev]\n      Name=b3\n      Kind=bond\n\n      [Bond]\n      Mode=802.3ad\n\n   Refer to it=there.\n",

@@ -49,6 +49,12 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 
 func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 	file := s.resolved(w.text)
+	if before, known := s.writes["/"+file]; known && !before.told && !conditional {
+		s.rejected(Reject{Line: w.line, Span: w.span, Idle: true,
+			Reason:  "this goes to " + file + " below the working directory, not to /" + file,
+			Because: "The path does not begin with /, as that of the line before does."})
+		return
+	}
 	placed := strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/boot/")
 	if !placed || fromPath(file, "[").Kind == "" || strings.Contains(file, "$") {
 		return

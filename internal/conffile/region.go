@@ -12,6 +12,7 @@ var (
 	ifaceStanza = regexp.MustCompile(`(?m)^[ \t]*iface[ \t]+[^ \t]+[ \t]+inet6?[ \t]+[a-z0-9]+[ \t]*\r?$`)
 	ifaceOption = regexp.MustCompile(`^[ \t]+[a-z0-9][a-z0-9_-]*[ \t]+[^ \t]|^(?:[a-z0-9]+[-_][a-z0-9_-]+|address|netmask|` +
 		`gateway|network|broadcast|mtu|metric|hwaddress|up|down)[ \t]+[^ \t]`)
+	ifaceWord    = regexp.MustCompile(`^(?:bond|bridge|vlan|post|pre)[-_][a-z_-]+[ \t]+[^ \t]`) // which is no word of prose
 	unitBegin    = regexp.MustCompile(`^\[(?:NetDev|Match|Network|Link)\]$`)
 	unitSection  = regexp.MustCompile(`^\[[A-Z][A-Za-z0-9-]+\]$`)
 	unitOption   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[ \t]*=`)
@@ -80,7 +81,8 @@ func (s *scanner) extent(start int, belongs func(full, text string, first, after
 
 // ifaceLine tells a line of ifupdown's interfaces from one of prose.
 func ifaceLine(full, text string, _, afterEmpty bool) bool {
-	return text == "" || text[0] == '#' && !afterEmpty || ifaceBegin.MatchString(text) || !afterEmpty && ifaceOption.MatchString(full)
+	return text == "" || text[0] == '#' && !afterEmpty || ifaceBegin.MatchString(text) ||
+		!afterEmpty && ifaceOption.MatchString(full) || afterEmpty && ifaceWord.MatchString(text)
 }
 
 // unitLine tells a line of a unit file from one of prose.

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -91,16 +92,19 @@ func (s *scanner) bare(span Span) Span {
 	return span
 }
 
-// grubbyCommand reads the kernel arguments that grubby --args adds.
+// argumentOptions are those of grubby, kernelstub and rpm-ostree that arguments of the kernel stand behind.
+var argumentOptions = []string{"--args", "-a", "--add-options", "--append", "--append-if-missing"}
+
+// grubbyCommand reads the kernel arguments that such a command adds.
 func (s *scanner) grubbyCommand(words []word, base Entry) {
 	for i, w := range words {
-		raw := s.text(w.span)
-		from := w.span.Start + len("--args=")
+		option, _, joined := strings.Cut(s.text(w.span), "=")
+		from := w.span.Start + len(option) + 1
 		switch {
 		case w.expands:
 			continue
-		case strings.HasPrefix(raw, "--args="):
-		case i > 0 && words[i-1].text == "--args":
+		case joined && slices.Contains(argumentOptions, option):
+		case i > 0 && slices.Contains(argumentOptions, words[i-1].text):
 			from = w.span.Start
 		default:
 			continue

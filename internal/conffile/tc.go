@@ -16,6 +16,7 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 	}
 	if len(words) > 4 && words[0].text == "filter" {
 		s.tcPolice(words[1:], base)
+		s.marks.filter(s, words)
 	}
 	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
 		return
@@ -60,6 +61,9 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 			e.Flags |= Expands
 		}
 		s.emit(e)
+		if s.foreignParameter(words[1].text, w.text, words[i+1:]) {
+			return
+		}
 		s.misspeltParameters(words[i+1:])
 		s.pairs(words[i+1:], base, func(k string) string {
 			if leaf && !leafRates[k] {
@@ -71,6 +75,117 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 			return ""
 		})
 		return
+	}
+}
+
+// qdiscOwn are the parameters of disciplines, by the usage that tc of iproute2 6.1 prints.
+var qdiscOwn = map[string]string{
+	"htb": "default r2q debug direct_qlen offload", "hfsc": "default", "prio": "bands priomap multiqueue", "pfifo": "limit", "bfifo": "limit",
+	"fq_codel": "limit flows memory_limit target interval quantum ecn noecn ce_threshold ce_threshold_selector drop_batch",
+	"codel":    "limit target interval ecn noecn ce_threshold",
+	"sfq":      "limit perturb quantum divisor flows depth headdrop redflowlimit min max avpkt burst probability ecn harddrop",
+	"fq": "limit flow_limit buckets quantum initial_quantum maxrate low_rate_threshold refill_delay orphan_mask pacing nopacing " +
+		"timer_slack ce_threshold horizon horizon_drop horizon_cap bands priomap weights defrate",
+	"netem": "limit delay latency loss drop corrupt ecn duplicate reorder rate gap slot distribution seed",
+	"cake":  "bandwidth rtt flows overhead mpu memlimit fwmark",
+	"red":   "limit min max avpkt burst probability adaptive bandwidth ecn harddrop",
+	"pie":   "target limit tupdate alpha beta bytemode ecn dq_rate_estimator",
+	"tbf":   "limit burst buffer maxburst rate mtu minburst peakrate latency overhead mpu linklayer",
+}
+
+// parameterWords are parameters of some discipline or class that no discipline takes as the value of another one.
+var parameterWords = strings.Fields("rate ceil burst default bandwidth bands delay loss limit target interval flows latency maxrate r2q perturb")
+
+// foreignParameter rejects a parameter that a discipline does not have, which its classes or another one may, and a tbf
+// without one that it needs.
+func (s *scanner) foreignParameter(verb, kind string, words []word) bool {
+	own := strings.Fields(qdiscOwn[kind])
+	if len(own) == 0 {
+		return false
+	}
+	hidden := slices.ContainsFunc(words, func(w word) bool { return w.expands })
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(words, func(w word) bool { return slices.Contains(names, w.text) })
+	}
+	for _, w := range words {
+		if w.quoted || !slices.Contains(parameterWords, w.text) || slices.Contains(own, w.text) {
+			continue
+		}
+		reason := kind + " has no parameter " + w.text
+		if (kind == "htb" || kind == "hfsc") && w.text != "limit" {
+			reason = "the discipline " + kind + " takes no " + w.text + ", its classes do: tc class add dev DEV parent 1: classid 1:1 " + kind + " " + w.text + " …"
+		}
+		s.reject(w.line, w.span, reason)
+		return true
+	}
+	if kind != "tbf" || hidden || len(words) == 0 || verb == "change" {
+		return false
+	}
+	last := words[len(words)-1]
+	span := Span{words[0].span.Start, last.span.End}
+	switch {
+	case !has("rate"):
+		s.reject(last.line, span, "tbf needs a rate")
+	case !has("burst", "buffer", "maxburst"):
+		s.reject(last.line, span, "tbf needs burst, the size of its bucket in bytes")
+	case !has("limit", "latency"):
+		s.reject(last.line, span, "tbf needs latency or limit, the length of its queue")
+	default:
+		return false
+	}
+	return true
+}
+
+// fwMarks are filters by the mark of a packet, on devices to which an ingress hook redirects.
+type fwMarks struct {
+	filters  []word          // the word fw, with its device as text
+	from     map[string]bool // devices to which packets are redirected
+	restored bool            // an action gives packets a mark before that
+}
+
+// maxMarks bounds the filters that are kept.
+const maxMarks = 200
+
+// filter remembers a command tc filter.
+func (m *fwMarks) filter(s *scanner, words []word) {
+	device, ingress := "", false
+	for i, w := range words {
+		next := word{}
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch w.text {
+		case "dev":
+			if device == "" {
+				device = s.ifaceOf(next)
+			} else if ingress && device != "*" && !next.expands && len(m.from) < maxMarks {
+				keep(&m.from, next.text, true)
+			}
+		case "ingress":
+			ingress = true
+		case "parent":
+			ingress = ingress || next.text == "ffff:" || next.text == "ffff:0"
+		case "connmark", "ctinfo", "skbedit", "xt", "ct", "ipt", "bpf", "continue":
+			m.restored = true
+		case "fw":
+			if device != "*" && device != "" && len(m.filters) < maxMarks {
+				w.text = device
+				m.filters = append(m.filters, w)
+			}
+		}
+	}
+}
+
+// conclude tells filters by a mark that no packet has yet.
+func (m *fwMarks) conclude(s *scanner) {
+	for _, w := range m.filters {
+		if m.restored || !m.from[w.text] || s.stopped {
+			continue
+		}
+		s.rejected(Reject{Line: w.line, Span: w.span, Idle: true,
+			Reason: "no packet on " + w.text + " has a mark of the firewall: it comes from the ingress hook, which is before iptables and nftables",
+			Because: "Match addresses and ports there (u32, flower), or give packets the mark of their connection before they are redirected: " +
+				"action connmark (tc-connmark(8))."})
 	}
 }
 

@@ -20,7 +20,10 @@ import (
 //
 // Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
-	y := &yamlReader{s: s, starts: startsContainers(s.src)}
+	if s.system == Linux && isNMState.MatchString(s.src) {
+		s.nmstate()
+	}
+	y := &yamlReader{s: s, starts: startsContainers(s.src), shares: hostNetwork.MatchString(s.src) && len(oneImage.FindAllString(s.src, 2)) == 1}
 	rejected := s.rejected
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
@@ -118,7 +121,7 @@ func (s *scanner) yamlAssigns(text string) bool {
 }
 
 // ranInline is a command in a line of YAML.
-var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
+var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|modprobe[ \t]+[a-z]|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
 
 // inline reads the commands in a line; quotes around them end them.
 func (y *yamlReader) inline(line, from, to int) (ok bool) {
@@ -142,6 +145,12 @@ var (
 	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):`)
 )
 
+// oneImage is the line that every container has.
+var oneImage = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build):`)
+
+// hostNetwork is the line by which a container shares the network of its host.
+var hostNetwork = regexp.MustCompile(`(?m)^[ \t]*(?:network_mode:[ \t]*["']?host["']?|hostNetwork:[ \t]*true)[ \t\r]*$`)
+
 func startsContainers(text string) bool {
 	return manifest.MatchString(text) && imageKey.MatchString(text)
 }
@@ -154,9 +163,11 @@ type yamlReader struct {
 
 	depth   int  // by which the line is indented
 	starts  bool // containers, by the manifest that this is
+	shares  bool // the host's network, as the only container
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
+	dest    string // of the last task that names a file
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -240,6 +251,8 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
+	case key.text == "path" || key.text == "dest":
+		y.dest = value.text
 	case key.text == "line":
 		y.fileLine(value)
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
@@ -279,7 +292,9 @@ func (y *yamlReader) emit(name, value word) {
 		e.Value = truth
 	}
 	if y.sysctls > 0 {
-		e.Flags |= Container
+		if e.Flags |= Container; y.shares {
+			e.Flags |= HostNetwork
+		}
 	}
 	y.s.emit(e)
 }

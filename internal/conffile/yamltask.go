@@ -86,7 +86,9 @@ func (y *yamlReader) loadModule() {
 // fileLine reads a line that a task writes into another file: an assignment of a
 // sysctl, a kernel command line, a limit, or options of a module.
 func (y *yamlReader) fileLine(value word) {
-	switch {
+	switch kind := fromPath(y.dest, "").Kind; {
+	case (kind == ModulesLoad || kind == Modprobe || kind == Limits) && !strings.ContainsAny(value.text, "{}\\"):
+		y.s.wholeAs(kind, value.span.Start, value.span.End, value.line)
 	case y.s.yamlAssigns(value.text):
 		name, _, _ := strings.Cut(value.text, "=")
 		at := value.span.Start + len(name)

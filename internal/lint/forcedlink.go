@@ -29,6 +29,11 @@ func (k *checker) negotiates(e conffile.Entry) *finding {
 		k.link.autoneg = e.Value
 	}
 	on, known := truth(k.link.autoneg)
+	if known && on == 0 && k.link.speed == "1000" {
+		return &finding{code: "harmful", severity: Info, sources: []string{"IEEE 802.3, 40.5.1: 1000BASE-T needs negotiation"},
+			message: "this fixes the link at 1 Gbit/s without autonegotiation, which copper cannot do",
+			because: "Over copper the driver refuses it or the link stays down; only fibre runs so. autoneg on advertise 0x020 offers 1 Gbit/s alone."}
+	}
 	if !known || on == 1 || !slices.Contains([]string{"10", "100"}, k.link.speed) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -362,11 +361,10 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 	if hasStandard && exact {
 		in["standard"] = normal
 	}
-	as := &supposed{known: in, version: version}
+	as := &supposed{known: []catalog.Inputs{in}, version: version}
 	least := as
 	if n, ok := leastDefault(r, version); ok && !hasStandard {
-		least = &supposed{known: maps.Clone(in), version: version}
-		least.known["standard"] = n
+		least = &supposed{known: []catalog.Inputs{{"standard": n}, in}, version: version}
 	}
 	var found []finding
 	for i, j := range r.Judge {

@@ -18,10 +18,34 @@ func (k *checker) uci(e conffile.Entry) {
 	if !is || e.Has(conffile.Expands) || len(k.options) >= cacheLimit {
 		return
 	}
+	if f := misplacedUCI(name, e); f != nil {
+		k.report(e, *f)
+		return
+	}
 	k.options[uciOption{name, e.Iface}] = k.here(e)
 	if name == "firewall/flow_offloading_hw" && e.Value == "1" {
 		k.offloads = k.options[uciOption{name, e.Iface}]
 	}
+}
+
+// uciHomes are the package and the type of section in which alone an option is read.
+var uciHomes = map[string][2]string{"packet_steering": {"network", "globals"}, "flow_offloading": {"firewall", "defaults"},
+	"flow_offloading_hw": {"firewall", "defaults"}, "synflood_protect": {"firewall", "defaults"}, "ula_prefix": {"network", "globals"}}
+
+// misplacedUCI finds an option in a package or section where nothing reads it.
+func misplacedUCI(name string, e conffile.Entry) *finding {
+	pkg, option, _ := strings.Cut(name, "/")
+	home, ok := uciHomes[option]
+	section, numbered := strings.CutPrefix(e.Iface, "@")
+	section, _, _ = strings.Cut(section, "[")
+	known := pkg == "network" || pkg == "firewall" || pkg == "sqm" // a file may be called anything
+	if !ok || !known || pkg == home[0] && (!numbered || section == home[1]) {
+		return nil
+	}
+	return &finding{code: "no-effect", severity: Warning,
+		sources: []string{"OpenWrt, /etc/config/network: globals; /etc/config/firewall: defaults"},
+		message: fmt.Sprintf("nothing reads %s here: it is an option of %s in /etc/config/%s", option, home[1], home[0]),
+		because: fmt.Sprintf("Write uci set %s.@%s[0].%s=%s.", home[0], home[1], option, e.Value)}
 }
 
 // uciOption is an option with its section.

@@ -109,6 +109,8 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 	case !isLink:
 		k.rememberNetdev(e)
 		return networkd(section, option)
+	case networkdSections()[section] != nil && section != "SR-IOV":
+		return told("wrong-file", fmt.Sprintf("[%s] is a section of .network files, and a .link file has none of that name", section))
 	default:
 		return nil
 	}

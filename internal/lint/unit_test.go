@@ -31,6 +31,8 @@ func TestUnitFiles(t *testing.T) {
 		{"a.link", "Link", "GenericReceiveOffload=no", "3:23 harmful warning"},
 		{"a.link", "link", "RxBufferSize=4096", "3:1 unknown-key warning"},
 		{"a.link", "SR-IOV", "VirtualFunction=0", ""},
+		{"a.link", "Network", "DHCP=yes", "3:1 wrong-file warning"},
+		{"a.link", "X-Own", "Note=yes", ""},
 		{"a.link", "Match", "Name=eth0", "3:1 wrong-file warning"},
 		{"a.link", "Match", "Drvier=ixgbe", "3:1 unknown-key warning"},
 		{"a.network", "Link", "RxBufferSize=4096", "3:1 wrong-file warning"},

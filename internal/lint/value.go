@@ -278,22 +278,22 @@ func (k *checker) standardOn(machine int, r *catalog.Record, version catalog.Ver
 	return n, exact && ok
 }
 
-// supposed are the inputs of a setting's judgements, with those of each of the machines where they are asked for.
+// supposed are the inputs of a setting's judgements, with those of each of the machines where they are asked for: the
+// default there goes before what is known, and that before the machine.
 type supposed struct {
-	known   catalog.Inputs
+	known   []catalog.Inputs
 	version catalog.Version
-	with    [3]catalog.Inputs // by machine
+	with    [len(machines)][]catalog.Inputs
 }
 
 // on are the inputs on one of the machines.
-func (s *supposed) on(k *checker, r *catalog.Record, machine int) catalog.Inputs {
+func (s *supposed) on(k *checker, r *catalog.Record, machine int) []catalog.Inputs {
 	if s.with[machine] == nil {
-		with := maps.Clone(machines[machine])
-		maps.Copy(with, s.known)
-		if normal, ok := k.standardOn(machine, r, s.version, s.known); ok {
-			with["standard"] = normal
+		var standard catalog.Inputs
+		if normal, ok := k.standardOn(machine, r, s.version, s.known[len(s.known)-1]); ok {
+			standard = catalog.Inputs{"standard": normal}
 		}
-		s.with[machine] = with
+		s.with[machine] = slices.Concat([]catalog.Inputs{standard}, s.known, machines[machine:machine+1])
 	}
 	return s.with[machine]
 }
@@ -302,9 +302,9 @@ func (s *supposed) on(k *checker, r *catalog.Record, machine int) catalog.Inputs
 // machine holds when it does on the assumed one, and is certain when it does on
 // all of them, or for a typical one on all but the smallest.
 func (k *checker) holds(r *catalog.Record, j catalog.Judgement, s *supposed) (held, certain bool) {
-	held, err := r.Holds(j.When, s.known)
-	var unknown *catalog.UnknownInput
-	if !errors.As(err, &unknown) {
+	held, err := r.Holds(j.When, s.known...)
+	unknown, is := errors.AsType[*catalog.UnknownInput](err)
+	if !is {
 		return held && err == nil, true
 	}
 	if _, machine := assumed[unknown.Name]; !machine && unknown.Name != "standard" {
@@ -312,7 +312,7 @@ func (k *checker) holds(r *catalog.Record, j catalog.Judgement, s *supposed) (he
 	}
 	certain = true
 	for i := range machines {
-		on, err := r.Holds(j.When, s.on(k, r, i))
+		on, err := r.Holds(j.When, s.on(k, r, i)...)
 		if err != nil {
 			return false, false
 		}

@@ -20,7 +20,7 @@ type inBlock struct {
 // mtuOf remembers the MTU that a file of interfaces gives to one.
 func (k *checker) mtuOf(e conffile.Entry) {
 	switch k.kindOf(e) {
-	case conffile.Interfaces, conffile.Netplan, conffile.Ifcfg:
+	case conffile.Interfaces, conffile.Netplan, conffile.Ifcfg, conffile.YAML:
 	default:
 		return // commands run in an order
 	}

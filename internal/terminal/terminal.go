@@ -94,8 +94,14 @@ func Hidden(r rune) bool {
 // strings, \x1b; line breaks and tabs stay. What is escaped already stays as it
 // is.
 func Escape(s string) string {
+	plain := strings.IndexFunc(s, func(r rune) bool { return (r < ' ' || r > '~') && r != '\n' && r != '\t' })
+	if plain < 0 {
+		return s
+	}
 	var b strings.Builder
-	for i, r := range s {
+	b.WriteString(s[:plain])
+	for i, r := range s[plain:] {
+		i += plain
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i]), 16)) // 80 to ff
