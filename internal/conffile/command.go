@@ -72,10 +72,7 @@ func (s *scanner) command(c *command) {
 		s.remember(c)
 		return
 	}
-	base := Entry{Raw: c.raw}
-	if c.conditional {
-		base.Flags |= Conditional
-	}
+	base := Entry{Raw: c.raw, Flags: c.flags()}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
 		s.loopOver(words[0].text, words[2:min(len(words), maxLoop+3)])
 		return

@@ -99,6 +99,8 @@ const (
 	Looped
 	// Container marks a sysctl that a container is started with.
 	Container
+	// ByRelease marks an entry inside of a condition on the release of the system.
+	ByRelease
 )
 
 // Entry is one setting that a file makes. Comments make none.

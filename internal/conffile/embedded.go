@@ -21,6 +21,14 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			e.Flags |= Expands
 		}
 	})
+	if sub != nil && !h.literal {
+		told := sub.rejected
+		sub.rejected = func(r Reject) {
+			if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") { // which the shell makes something else of
+				told(r)
+			}
+		}
+	}
 	switch kind {
 	case "":
 		keep(&s.elsewhere, s.resolved(h.path), written{h, from, to, line})

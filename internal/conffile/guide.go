@@ -36,7 +36,9 @@ func (b *guideBlock) mark(e *Entry) {
 		e.Value = e.Value[:at[0]]
 		e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
 	}
-	e.Block = b.line // another block may be about another host
+	if b.kind != YAML || e.Block == 0 {
+		e.Block = b.line // another block may be about another host
+	}
 	switch {
 	case b.loose && b.kind == PF:
 		e.In = PF
@@ -131,8 +133,8 @@ func (s *scanner) apart(line int, key, value, raw Span) {
 	name := s.text(key)
 	if system, known := SystemOfKey(name); known && system != Linux {
 		e := Entry{Key: name, Name: name, Value: s.text(value), Line: line, KeySpan: key, ValueSpan: value, Raw: raw}
-		if sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
-			e.In = Loader // which alone takes such sizes
+		if !strings.HasPrefix(s.text(raw), "<item>") && sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
+			e.In = Loader // which alone takes such sizes; the tunables of pfSense and OPNsense go to both places
 		}
 		s.emit(e)
 	}
@@ -197,9 +199,19 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content, session: session}
+	case yamlTasks.MatchString(text) && yamlSystem(text) == FreeBSD:
+		return guideBlock{kind: YAML}
 	}
 	return guideBlock{}
 }
+
+// yamlTasks are tasks of Ansible, or what cloud-init does.
+var yamlTasks = regexp.MustCompile(`(?m)^[ \t]*- (?:name|hosts):|^write_files:`)
+
+// completeAdvice names a setting and the file that it goes into, so that the file is not that of a block further down.
+var completeAdvice = regexp.MustCompile("[a-z][a-z0-9_]*\\.[a-z0-9_.]*[a-z0-9_][`*]* (?:in|to|into) [`*]*/(?:etc|boot)/")
+
+func severalWords(line string) bool { return strings.Contains(line, " ") }
 
 // someFile stands for a file of which a text tells no more than that there is one.
 const someFile = "?"
@@ -210,9 +222,9 @@ func fileAbove(text string, above []string) (file string) {
 	if head, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); strings.HasPrefix(head, "#") {
 		lines = append(lines, head)
 	}
-	for _, line := range lines {
+	for i, line := range lines {
 		files := namedFile.FindAllString(line, -1)
-		if len(files) == 0 {
+		if len(files) == 0 || completeAdvice.MatchString(line) && slices.ContainsFunc(lines[i+1:], severalWords) {
 			continue
 		}
 		file = files[0]

@@ -51,9 +51,7 @@ func (s *scanner) rcCommand(c *command) {
 			return
 		}
 		e.Raw = c.raw
-		if c.conditional {
-			e.Flags |= Conditional
-		}
+		e.Flags |= c.flags()
 		if e.Has(Append) {
 			s.reject(e.Line, w.span, "the shell that reads this file has no +=; sysrc has, in its own arguments")
 			continue

@@ -60,6 +60,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		return true
 	})
 	switch {
+	case y.written(start, end, line+1):
 	case y.file(start, end, line+1):
 	case sysctls > 0 && others == 0:
 		inner := s.marking(func(e *Entry) { e.In, e.Block, e.style = Sysctl, line+1, styleFixed })
@@ -157,6 +158,7 @@ type yamlReader struct {
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
+	target  string // the file that the item writes
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -168,6 +170,9 @@ func (y *yamlReader) line(line, from, to int) {
 	from, to = s.trim(from, to)
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
+		if y.modules == nil {
+			y.target = "" // another item
+		}
 	}
 	y.depth = from - start
 	if y.starts && from < to && s.src[from] != '#' {
@@ -242,6 +247,8 @@ func (y *yamlReader) field(key, value word) {
 		y.name = nil
 	case key.text == "line":
 		y.fileLine(value)
+	case key.text == "path" || key.text == "dest":
+		y.target = value.text
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
 		y.emit(*y.name, value)
 		y.name = nil

@@ -378,12 +378,18 @@ func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
 // refusedByPF are the codes of lines of pf.conf for which pfctl loads nothing.
 var refusedByPF = []string{"removed", "renamed", "not-yet", "bad-value", "out-of-range", "syntax", "unknown-key"}
 
+// ofReleases are the codes of what is right in another release, which a script may have asked for.
+var ofReleases = []string{"removed", "renamed", "not-yet"}
+
 // report adds a problem at an entry unless a comment suppresses it.
 func (k *checker) report(e conffile.Entry, f finding) {
 	for _, code := range slices.Concat(k.opt.Ignore, k.ignores[k.file][e.Line]) {
 		if code == f.code || code == "*" {
 			return
 		}
+	}
+	if e.Has(conffile.ByRelease) && slices.Contains(ofReleases, f.code) {
+		return
 	}
 	if len(k.problems) >= MaxProblems {
 		k.dropped++

@@ -173,44 +173,6 @@ func (k *checker) judgeServices() {
 	}
 }
 
-// aliasName is a variable of rc.conf for one more address of an interface.
-var aliasName = regexp.MustCompile(`^ifconfig_(.+)_alias([0-9]+)(_ipv6)?$`)
-
-// judgeAliasNumbers reports aliases that the scripts do not come to, since they count from 0 and stop at the first
-// number that is not set, and names that look like aliases and are none.
-func (k *checker) judgeAliasNumbers() {
-	told := map[string]bool{}
-	for a := range k.ifconfigLines() {
-		m := aliasName.FindStringSubmatch(a.entry.Name)
-		if m == nil || a.entry.Has(conffile.Conditional) {
-			continue
-		}
-		if m[3] != "" {
-			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning,
-				sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
-				message: fmt.Sprintf("%s is no variable of rc.conf; write ifconfig_%s_alias%s=\"inet6 ...\" with a number of its own",
-					a.entry.Name, m[1], m[2]),
-				because: "Aliases of both families are numbered in one row, and the value begins with the family, so that this " +
-					"address is not set."})
-			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		missing := 0
-		for missing < n && k.variables[fmt.Sprintf("ifconfig_%s_alias%d", m[1], missing)] {
-			missing++
-		}
-		if err != nil || missing == n || told[m[1]] {
-			continue
-		}
-		told[m[1]] = true
-		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning,
-			sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
-			message: fmt.Sprintf("%s is not read: there is no ifconfig_%s_alias%d", a.entry.Name, m[1], missing),
-			because: "The scripts count the aliases from 0 and stop at the first number that is not set, so that this address and " +
-				"those of higher numbers are missing."})
-	}
-}
-
 // judgeAttached reports routes to networks that an interface is attached to.
 func (k *checker) judgeAttached() {
 	attached := map[netip.Prefix]*assignment{}

@@ -22,7 +22,6 @@ func (k *checker) judgeTogether() {
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
 		k.judgeAdvertised()
 		k.judgeAliases()
-		k.judgeAliasNumbers()
 		k.judgeAttached()
 		k.judgeSolicited()
 		k.judgeSameAddress()

@@ -125,9 +125,9 @@ func TestTogether(t *testing.T) {
 		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
 		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
-		{"aliases that do not begin with 0", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias1=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias0"},
-		{"aliases with a gap", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, "there is no ifconfig_em0_alias1"},
-		{"an alias of IPv6 by its name", []string{rc, "ifconfig_em0_alias0_ipv6=\"inet6 2001:db8::9 prefixlen 64\"\n"}, "is no variable of rc.conf"},
+		{"aliases that do not begin with 0", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias1=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, ""},
+		{"aliases with a gap", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias2=\"inet 192.0.2.11/32\"\n"}, ""},
+		{"an alias of IPv6 by its name", []string{rc, "ifconfig_em0_alias0_ipv6=\"inet6 2001:db8::9 prefixlen 64\"\n"}, ""},
 		{"aliases", []string{rc, "ifconfig_em0_alias0=\"inet 192.0.2.10/32\"\nifconfig_em0_alias1=\"inet6 2001:db8::9 prefixlen 64\"\n"}, ""},
 		{"a route to a network of its own", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.0/24 192.0.2.1\"\n"}, "which em0 is attached to"},
 		{"a route to a part of a network", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nstatic_routes=a\nroute_a=\"-net 192.0.2.128/25 192.0.2.1\"\n"}, ""},
@@ -234,6 +234,13 @@ func TestTogether(t *testing.T) {
 		{"a command that adds to pf.conf", []string{"a.md", "FreeBSD:\n\n```\n# Edit /etc/pf.conf and add:\nsudo tee -a /etc/pf.conf << 'EOF'\n" +
 			"pass in on em0 proto tcp to any port 2210\nEOF\nsudo pfctl -f /etc/pf.conf\n```\n"}, ""},
 		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
+		{"variables of older releases", []string{"x.sh", "#!/bin/sh\ncat > /etc/rc.conf <<\"EOF\"\ncase \"$(uname -r)\" in\n8*)\n    ipv6_ifconfig_em0=\"-ifdisabled\"\n    ;;\nesac\nipv6_ifconfig_em1=\"up\"\nEOF\n"}, "ipv6_ifconfig_em1 is obsolete"},
+		{"a line that a variable stands for", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/sysctl.conf <<EOF\n${STACK}\nnet.inet.ip.fastforwarding=1\nEOF\n"}, "fastforwarding does not exist"},
+		{"a name in a sysctl.conf of a script", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/sysctl.conf <<EOF\nnet.inet.tcp.blackhole\nEOF\n"}, "prints this variable"},
+		{"a tunable of OPNsense in words of the loader", []string{"config.xml", "<opnsense>\n<sysctl>\n<item>\n<tunable>net.inet.tcp.recvspace</tunable>\n<value>1g</value>\n</item>\n</sysctl>\n</opnsense>\n"}, "is not a whole number"},
+		{"a file that an item above is about", []string{"a.md", "For FreeBSD:\n\n* raise net.graph.maxdata in /boot/loader.conf\n* If you use AIO, raise these limits too:\n\n```\nvfs.aio.max_buf_aio=8192\nvfs.aio.max_aio_queue=65536\n```\n"}, ""},
+		{"a file that the line above names", []string{"a.md", "For FreeBSD, set vfs.aio.max_buf_aio in /boot/loader.conf:\n\n```\nvfs.aio.max_buf_aio=8192\n```\n"}, "is not a boot-time tunable"},
+		{"files that tasks write", []string{"a.md", "# FreeBSD\n```yaml\n- hosts: web\n  tasks:\n    - name: boot\n      blockinfile:\n        path: /boot/loader.conf\n        block: |\n          kern.coredump=0\n          kern.ipc.nmbclusters={{ clusters }}\n    - name: on\n      community.general.sysrc:\n        name: gateway_enable\n        value: \"YES\"\n```\n"}, "kern.coredump is not a boot-time tunable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})

@@ -96,7 +96,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 			" is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.memberOf(at, e.Name+".") + "."}}
 	}
-	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
+	if f := cmp.Or(k.dottedInterface(e), k.unitless(e), k.dottedVariable(e)); f != nil {
 		return []finding{*f}
 	}
 	return k.absent(e)
@@ -120,7 +120,10 @@ func (k *checker) memberOf(at int, group string) string {
 // and by names that are spelt almost the same.
 func (k *checker) absent(e conffile.Entry) []finding {
 	because := k.covers(e.Name)
-	near, slip := k.nearest(e.Name)
+	near, slip := k.underOther(e.Name), true
+	if near == "" {
+		near, slip = k.nearest(e.Name)
+	}
 	if because == "" && near == "" {
 		return nil
 	}
@@ -128,6 +131,9 @@ func (k *checker) absent(e conffile.Entry) []finding {
 	if because == "" {
 		f.message = e.Name + " is not known"
 		f.because = "The catalog does not have every setting of this subtree, but one that is spelt almost the same."
+		if lastPart(near) == lastPart(e.Name) && slip && k.underOther(e.Name) == near {
+			f.because = "The setting of this name is in another group."
+		}
 		if group, _, _ := strings.Cut(e.Name, "."); k.system == catalog.Linux && !k.hasGroup(group) {
 			f.because = "Linux itself has no group of settings by the name " + group + "."
 		}
@@ -146,6 +152,41 @@ func (k *checker) absent(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// rootGroups are the groups of FreeBSD's settings that people take for one another.
+var rootGroups = []string{"dev", "hw", "kern", "net", "net.inet", "security", "vfs", "vm"}
+
+// underOther is the setting that a name of FreeBSD is but for its group, as dev.netmap.buf_size is for hw.netmap.buf_size;
+// "" where there is none, or several.
+func (k *checker) underOther(name string) (found string) {
+	group, rest, _ := strings.Cut(name, ".")
+	if k.system != catalog.FreeBSD || !strings.Contains(rest, ".") {
+		return ""
+	}
+	for _, root := range rootGroups {
+		other := root + "." + rest
+		if _, known := slices.BinarySearch(k.names, other); !known || root == group || !k.meant(name, other) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = other
+	}
+	return found
+}
+
+// dottedVariable finds a variable of rc.conf that is written with a dot, as a sysctl is.
+func (k *checker) dottedVariable(e conffile.Entry) *finding {
+	variable := strings.ReplaceAll(e.Name, ".", "_")
+	r := k.lookup(variable)
+	if k.system != catalog.FreeBSD || r == nil || !slices.Contains(r.Belongs, "rc") || strings.Contains(r.Name, "*") {
+		return nil
+	}
+	return &finding{code: "unknown-key", severity: Warning, sources: r.Sources,
+		message: fmt.Sprintf("%s does not exist; %s is a variable of rc.conf", e.Name, variable),
+		because: "The kernel has no setting of this name, and a variable of rc.conf is written with underscores."}
 }
 
 // foreign reports whether the catalog has nothing in a group below net, which a
@@ -209,6 +250,9 @@ var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "
 // misspeltModule judges a module of loader.conf whose name is a slip from a known one:
 // ports bring others that nobody lists.
 func (k *checker) misspeltModule(e conffile.Entry) []finding {
+	if f := k.prefixedModule(e); f != nil {
+		return []finding{*f}
+	}
 	near, slip := k.nearest(e.Name)
 	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
 	if algorithm, ok := strings.CutPrefix(typed, "cc_"); ok && !slip && !swapped(typed, module) {
@@ -225,6 +269,20 @@ func (k *checker) misspeltModule(e conffile.Entry) []finding {
 	return []finding{{code: "unknown-key", severity: severity, message: fmt.Sprintf("%s is not known; did you mean %s?",
 		e.Name, near),
 		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
+}
+
+// prefixedModule finds a module of a driver whose file has no if_ before its name.
+func (k *checker) prefixedModule(e conffile.Entry) *finding {
+	plain, prefixed := strings.CutPrefix(e.Name, "if_")
+	r := k.lookup(plain)
+	if !prefixed || r == nil {
+		return nil
+	}
+	to := cmp.Or(r.RenamedTo, plain)
+	return &finding{code: "unknown-key", severity: Warning, sources: r.Sources,
+		message: fmt.Sprintf("%s loads nothing: there is no such module; write %s", e.Name, to),
+		because: "The loader prints that it cannot load the module and goes on without it.",
+		fix:     &Fix{Kind: FixRename, To: to, Reason: "the module is called " + strings.TrimSuffix(to, "_load")}}
 }
 
 // noAlgorithm judges a module of a congestion control that there is not: all of them are in the catalog.
