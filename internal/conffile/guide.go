@@ -22,7 +22,7 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := s.marking(b.mark)
-		inner.path, inner.outer = b.file, true
+		inner.path, inner.outer, inner.indented = b.file, true, b.indented
 		inner.standing(inner, b.text(s.src), b.kind, "", b.from, b.line)
 		s.altq = s.altq || inner.altq
 		return !s.stopped
@@ -175,7 +175,7 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_
 	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
-var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*(?:<<-?[ \t]*["'\\]?[A-Za-z_]+|<[ \t]*EOF\b)`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names, or the one that a command above opened in an editor.
@@ -184,7 +184,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{}
 	}
 	file := cmp.Or(fileAbove(text, above), edited)
-	kind, content := fromPath(file, "").Kind, kindOfContent(text)
+	kind, content := fromPath(file, "").Kind, kindOfContent(strings.TrimLeft(text, " \t\r\n"))
 	_, session := sessionText(text)
 	if heredocFile.MatchString(text) || session {
 		content = Script

@@ -144,6 +144,10 @@ func (l *shellLexer) redirect(c byte) {
 		return
 	}
 	w := l.readWord()
+	if op == "<" && w.text == "EOF" && !w.quoted && strings.Contains(src[l.pos:l.end], "\nEOF\n") {
+		l.s.rejected(Reject{Line: w.line, Span: Span{start, l.pos}, certain: true, Reason: "this reads a file called EOF: write <<EOF",
+			Because: "A here-document begins with <<. The lines below are run as commands instead."})
+	}
 	switch {
 	case op == "<<":
 		l.heredocs = append(l.heredocs, heredoc{delimiter: w.text, tabs: tabs, literal: w.quoted})
@@ -434,6 +438,7 @@ func (l *shellLexer) skipHeredocs() {
 			l.line++
 		}
 		if h.path != "" {
+			l.s.emptied(h, from, to, line)
 			l.s.embedded(h, from, to, line)
 		} else {
 			l.s.printed(from, to, line)

@@ -213,10 +213,10 @@ func (k *checker) readFile(f *source) {
 			switch kind := k.file.kind; {
 			case kind == conffile.PF:
 				f.severity, f.because = Error, ""
-			case kind == conffile.RC:
-				f.because = "" // the shell reads it
 			case r.Because != "":
 				f.because = r.Because
+			case kind == conffile.RC:
+				f.because = "" // the shell reads it
 			case kind == conffile.Script:
 				f.because = "The program gets the words as the shell splits them, and refuses this command."
 			}
@@ -266,7 +266,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.assign(e, nil, true)
 		return
 	}
-	if f := hosts(r, e); f != nil {
+	if f := cmp.Or(hosts(r, e), k.misspeltMember(r, e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -438,39 +438,6 @@ func (k *checker) lineAt(offset int) conffile.Span {
 		k.line.End = offset + i
 	}
 	return k.line
-}
-
-// suppressions returns the codes that comments suppress, by line. A comment
-// "# wirerate: ignore CODE[,CODE] reason" is about its own line, or when it
-// stands alone, about the next line that is neither empty nor a comment.
-func suppressions(text string) map[int][]string {
-	const mark = "wirerate: ignore "
-	if !strings.Contains(text, mark) {
-		return nil
-	}
-	out := map[int][]string{}
-	var waiting []string
-	line := 0
-	for l := range strings.SplitSeq(text, "\n") {
-		line++
-		trimmed := strings.TrimSpace(l)
-		comment := strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";")
-		before, after, marked := strings.Cut(l, mark)
-		marked = marked && strings.ContainsAny(before, "#;")
-		var codes []string
-		if marked {
-			list, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-			codes = strings.Split(list, ",")
-		}
-		switch {
-		case comment:
-			waiting = append(waiting, codes...)
-		case trimmed != "":
-			out[line] = append(append(out[line], waiting...), codes...)
-			waiting = nil
-		}
-	}
-	return out
 }
 
 // placeOf returns where a setting is written, in the words of

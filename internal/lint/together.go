@@ -110,7 +110,7 @@ func (k *checker) judgeFilters() {
 			on = append(on, k.assigned(name))
 		}
 	}
-	if len(on) < 2 {
+	if len(on) < 2 || on[0].entry.Block != on[1].entry.Block { // two ways to do it in a guide
 		return
 	}
 	k.reportIn(on[1].file, on[1].entry, finding{code: "conflict",
@@ -152,8 +152,8 @@ func (k *checker) judgeForwarding(variable, setting string) {
 		return
 	}
 	on, ok := truth(a.entry.Value)
-	if !ok || on == 1 == k.switchedOn(variable) {
-		return
+	if !ok || on == 1 == k.switchedOn(variable) || on == 1 && a.file.kind == conffile.Other && !k.variables["hostname"] {
+		return // a guide may show a part of rc.conf
 	}
 	f := finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/routing"},
 		message: fmt.Sprintf("%s = %s, but rc.conf does not set %s=\"YES\"", setting, a.entry.Value, variable),

@@ -241,6 +241,19 @@ func TestTogether(t *testing.T) {
 		{"a file that an item above is about", []string{"a.md", "For FreeBSD:\n\n* raise net.graph.maxdata in /boot/loader.conf\n* If you use AIO, raise these limits too:\n\n```\nvfs.aio.max_buf_aio=8192\nvfs.aio.max_aio_queue=65536\n```\n"}, ""},
 		{"a file that the line above names", []string{"a.md", "For FreeBSD, set vfs.aio.max_buf_aio in /boot/loader.conf:\n\n```\nvfs.aio.max_buf_aio=8192\n```\n"}, "is not a boot-time tunable"},
 		{"files that tasks write", []string{"a.md", "# FreeBSD\n```yaml\n- hosts: web\n  tasks:\n    - name: boot\n      blockinfile:\n        path: /boot/loader.conf\n        block: |\n          kern.coredump=0\n          kern.ipc.nmbclusters={{ clusters }}\n    - name: on\n      community.general.sysrc:\n        name: gateway_enable\n        value: \"YES\"\n```\n"}, "kern.coredump is not a boot-time tunable"},
+		{"a value without quotes", []string{rc, "hostname=gw\nifconfig_em0=inet 192.0.2.1/24\n"}, "put it in quotation marks, ifconfig_em0="},
+		{"assignments on one line", []string{rc, "hostname=gw sshd_enable=YES\nifconfig_em0=\"inet 192.0.2.1/24\" # lan\n"}, ""},
+		{"a comment that touches the quote", []string{rc, "sshd_enable=\"YES\"# on\n"}, "write a blank before #"},
+		{"a rule that translates on a skipped interface", []string{"/etc/pf.conf", "set skip on lo\nrdr on lo1 proto tcp to port 53 -> 127.0.0.1 port 5353\npass on lo0\n"}, "set skip exempts lo1"},
+		{"a variable that is set in its own text", []string{"x.sh", "#!/bin/sh\nsysrc firewall_enable=YES\ncat > /etc/ipfw.rules <<EOF\nwan=\"em0\"\nipfw -q add 10 allow ip from any to any via $wan\nEOF\n"}, "the shell replaces $wan"},
+		{"variables that a here-document may use", []string{"x.sh", "#!/bin/sh\nlan=em1\nsysrc firewall_enable=YES\ncat > /etc/ipfw.rules <<EOF\nlan=\"$lan\"\nwan=\"em0\"\nipfw -q add 10 allow ip from any to any via \\$wan\nipfw -q add 20 allow ip from any to any via $lan\nEOF\n"}, ""},
+		{"a here-document with half of its sign", []string{"a.md", "On FreeBSD:\n```\ncat >> /etc/sysctl.conf <EOF\ndev.igb.0.fc=0\nEOF\n```\n"}, "write <<EOF"},
+		{"a heading with a line of tildes", []string{"a.rst", "In */boot/loader.conf.local* of FreeBSD::\n\n  kern.ipc.maxsockets=\"2097152\"\n\nPacket loss with many packets\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n\nTry these two tunables at once::\n\n  net.inet.ip.fastforwarding=1\n"}, "fastforwarding does not exist"},
+		{"code by its indentation", []string{"a.md", "On FreeBSD, edit `/etc/firewall` and put this into the file:\n\n    #!/bin/sh\n    ipfw -q flush\n    ipfw pipe 1 config bw 10Mbit/s queue 500\n    ipfw add 100 pipe 1 ip from any to any in via igb0\n\nThen start it.\n"}, "queue 500 is more than"},
+		{"indented files below their paths", []string{"a.txt", "[ipfw]\n\n  ipfw add nat 1 ip from any to 192.0.2.1 via lo0\n\n  /etc/rc.conf:\n    firewall_enable=\"YES\"\n    firewall_type=open\n\n  /etc/sysctl.conf:\n    net.inet.ip.fastforwarding=0\n"}, "fastforwarding does not exist"},
+		{"a part of rc.conf in a guide", []string{"a.md", "In /etc/sysctl.conf of FreeBSD:\n```\nnet.inet.ip.forwarding=1\n```\nThen:\n```\necho 'iocage_enable=\"YES\"' >> /etc/rc.conf\n```\n"}, ""},
+		{"two filters of which a guide takes one", []string{"a.md", "With ipfw, in FreeBSD's /etc/rc.conf:\n```\nfirewall_enable=\"YES\"\nfirewall_type=client\n```\nWith pf, in /etc/rc.conf:\n```\npf_enable=\"YES\"\n```\n"}, ""},
+		{"a slip in a subtree of a module", []string{sysctl, "net.inet.ip.fw.onepass=0\nnet.inet.ip.fw.one_way=1\n"}, "did you mean net.inet.ip.fw.one_pass?"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
