@@ -217,6 +217,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.interfaces()
 	case Script:
 		s.script(0, len(s.src), 1)
+		s.uncopied()
 		s.ipfw.conclude(s)
 		s.unread()
 	case Modprobe:

@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -139,6 +140,14 @@ func (h heredoc) unescaped(text string) (written string, plain bool) {
 type written struct {
 	heredoc
 	from, to, line int
+}
+
+// uncopied reads the here-documents that no command copied to a place where their kind is known.
+func (s *scanner) uncopied() {
+	left := slices.SortedFunc(maps.Values(s.elsewhere), func(a, b written) int { return a.from - b.from })
+	for _, w := range left {
+		s.printed(w.from, w.to, w.line)
+	}
 }
 
 // copied reads a here-document that was written to a file of another name when a

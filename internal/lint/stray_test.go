@@ -126,3 +126,21 @@ func TestGuideToTwoSystems(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestGuideWithOtherSystems holds that a setting of the BSDs in a guide that names one is not told as one that Linux lacks.
+func TestGuideWithOtherSystems(t *testing.T) {
+	for text, want := range map[string]int{
+		"```sh\n# for linux\nsysctl -w net.core.rmem_max=2097152\n# for macos\nsysctl -w net.inet.udp.recvspace=2097152\n```\n": 0,
+		"```sh\n# for linux\nsysctl -w net.core.rmem_max=2097152\nsysctl -w net.inet.udp.recvspace=2097152\n```\n":              1,
+	} {
+		n := 0
+		for _, p := range Run(load(t), []Input{{Path: "a.md", Text: text}}, Options{}).Problems {
+			if p.Code == "wrong-system" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%q: %d, want %d", text, n, want)
+		}
+	}
+}

@@ -144,7 +144,7 @@ func TestTogether(t *testing.T) {
 		{"sysrc of a sysctl", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nsysrc net.inet.tcp.blackhole=2\n"}, "but net.inet.tcp.blackhole is a kernel setting"},
 		{"an option of ifconfig on Linux", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nifconfig em0 txqueuelen 1000\n"}, "ifconfig has no option txqueuelen"},
 		{"a file whose path is kept in a function", []string{"x.sh", "#!/bin/sh\nf() {\n  file=/boot/loader.conf\n  cat >> \"$file\" <<'EOF'\nhw.ix.rxd=\"4096\"\nEOF\n}\nf\n"}, "hw.ix.rxd does not exist"},
-		{"a file whose path depends", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nif a; then file=/etc/x; else file=/boot/loader.conf; fi\ncat >> \"$file\" <<'EOF'\nhw.ix.rxd=\"4096\"\nEOF\n"}, ""},
+		{"a file whose path depends", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nif a; then file=/etc/x; else file=/boot/loader.conf; fi\ncat >> \"$file\" <<'EOF'\nhw.ix.rxd=\"4096\"\nEOF\n"}, "hw.ix.rxd does not exist"},
 		{"here-documents of a guide", []string{"lab.md", "Set this in `/etc/sysctl.conf` and `/boot/loader.conf`:\n```bash\ncat << 'EOF' >> /etc/sysctl.conf\nnet.inet.tcp.somaxconn=4096\nnet.inet.tcp.blackhole=2\nEOF\ncat << 'EOF' >> /boot/loader.conf\ncc_htcp_load=\"YES\"\nEOF\n```\n"}, "somaxconn does not exist"},
 		{"a block of a guide that sets it twice", []string{"g.md", "# On FreeBSD\n```\nnet.inet.tcp.blackhole=1\nnet.inet.udp.blackhole=1\nnet.inet.tcp.blackhole=2\n```\n"}, "net.inet.tcp.blackhole = 1 has no effect: line 5 sets 2"},
 		{"two blocks of a guide", []string{"g.md", "# On FreeBSD\n```\nnet.inet.tcp.blackhole=1\n```\nor rather\n```\nnet.inet.tcp.blackhole=2\n```\n"}, ""},
@@ -254,6 +254,8 @@ func TestTogether(t *testing.T) {
 		{"a part of rc.conf in a guide", []string{"a.md", "In /etc/sysctl.conf of FreeBSD:\n```\nnet.inet.ip.forwarding=1\n```\nThen:\n```\necho 'iocage_enable=\"YES\"' >> /etc/rc.conf\n```\n"}, ""},
 		{"two filters of which a guide takes one", []string{"a.md", "With ipfw, in FreeBSD's /etc/rc.conf:\n```\nfirewall_enable=\"YES\"\nfirewall_type=client\n```\nWith pf, in /etc/rc.conf:\n```\npf_enable=\"YES\"\n```\n"}, ""},
 		{"a slip in a subtree of a module", []string{sysctl, "net.inet.ip.fw.onepass=0\nnet.inet.ip.fw.one_way=1\n"}, "did you mean net.inet.ip.fw.one_pass?"},
+		{"settings with variables in a variable", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nCONTENT=\"# for $(uname -r)\n\nkern.ipc.maxsockets=${MAX}\nvm.swap_idle_enabled=1\nnet.inet.ip.fastforwarding=1\n\"\n"}, "fastforwarding does not exist"},
+		{"settings in a file of another name", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /usr/local/share/tuning.txt <<'EOF'\nkern.ipc.maxsockbuf=16777216\nvm.stats.vm.v_free_min=131072\nEOF\n"}, "v_free_min is reported by the kernel"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
