@@ -56,16 +56,20 @@ func (b *guideBlock) mark(e *Entry) {
 
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
 var (
-	bsdName   = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
-	tableRow  = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
-	tableHead = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
+	bsdName    = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
+	loaderName = `([a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+|[a-z][a-z0-9_]*_load)`
+	tableRow   = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
+	tableHead  = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
 		`recommended value)[ \t*]*(?:\||$)`)
 	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
-	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
+	columnRow  = regexp.MustCompile(`^[ \t]*` + loaderName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
 	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
-		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
+		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`(?::| =) `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
 	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+` + asRoot + `sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
-	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
+	// resources of Puppet and the like, and what they write into files
+	resource   = regexp.MustCompile(`^[ \t]*sysctl(?:::[a-z]+)?[ \t]*\{[ \t]*['"]` + bsdName + `['"][ \t]*:.*\bvalue[ \t]*=>[ \t]*["']?([-A-Za-z0-9_]+)`)
+	quotedLine = regexp.MustCompile(`^[ \t]*line[ \t]*(?:=>|=)[ \t]*['"]` + loaderName + `=\\?"?([-A-Za-z0-9_]+)`)
+	flowItem   = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
 // tabled emits the settings of a line outside the blocks, which stands in a table or a list.
@@ -77,7 +81,7 @@ func (s *scanner) tabled(line, from, to int, head string) {
 
 // outside returns the names and values of a line outside the blocks; head is the first row of the table.
 func (s *scanner) outside(line, from, to int, head string) [][2]Span {
-	forms := []*regexp.Regexp{listedItem, prompted, flowItem}
+	forms := []*regexp.Regexp{listedItem, prompted, flowItem, resource, quotedLine}
 	switch {
 	case tableHead.MatchString(head):
 		forms = append(forms, tableRow)
@@ -131,7 +135,7 @@ var sizeSuffix = regexp.MustCompile(`^[0-9]+[kKmMgGtT]$`)
 // apart emits a setting that is no line of a file.
 func (s *scanner) apart(line int, key, value, raw Span) {
 	name := s.text(key)
-	if system, known := SystemOfKey(name); known && system != Linux {
+	if system, known := SystemOfKey(name); known && system != Linux || strings.HasSuffix(name, "_load") && s.system == FreeBSD {
 		e := Entry{Key: name, Name: name, Value: s.text(value), Line: line, KeySpan: key, ValueSpan: value, Raw: raw}
 		if !strings.HasPrefix(s.text(raw), "<item>") && sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
 			e.In = Loader // which alone takes such sizes; the tunables of pfSense and OPNsense go to both places
@@ -296,7 +300,7 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 
 // GuideSystem returns FreeBSD or OpenBSD for a guide to it with blocks that guide reads, "" for other texts.
 func GuideSystem(file, text string) System {
-	if noGuide(file, text) {
+	if noGuide(file, text) || dragonFly.MatchString(text) && !strings.Contains(text, "FreeBSD") {
 		return ""
 	}
 	var all, rules votes // rules of pf are old words of one system and new ones of the other
@@ -348,6 +352,9 @@ func GuideSystem(file, text string) System {
 	}
 	return ""
 }
+
+// dragonFly names a relative of FreeBSD that is not described.
+var dragonFly = regexp.MustCompile(`(?i)\bdragonfly(?:bsd)?\b`)
 
 // formerOpenBSD are settings that FreeBSD has and OpenBSD had.
 var formerOpenBSD = regexp.MustCompile(`\bnet\.inet\.tcp\.(?:send|recv)space\b`)

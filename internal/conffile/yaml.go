@@ -302,7 +302,8 @@ func isSysctl(name string) bool {
 
 // bsdSysctls are the beginnings of the BSDs' names that settings of other programs do not have.
 var bsdSysctls = []string{"net.inet.", "net.inet6.", "kern.ipc.", "net.isr.", "net.link.", "net.pf.", "vfs.zfs.",
-	"kern.maxfiles", "kern.maxproc", "kern.maxvnodes", "kern.maxclusters", "kern.bufcachepercent"}
+	"kern.maxfiles", "kern.maxproc", "kern.maxvnodes", "kern.maxclusters", "kern.bufcachepercent", "security.bsd.",
+	"hw.ix.", "hw.igb.", "hw.igc.", "hw.em.", "hw.ixl.", "hw.vtnet.", "hw.cxgbe."}
 
 // yamlSysctl reports whether a word is the name of a sysctl of the system by its beginning.
 func (s *scanner) yamlSysctl(name string) bool {
@@ -320,7 +321,10 @@ func yamlSystem(text string) System {
 	for _, system := range []System{Linux, FreeBSD} {
 		votes := map[System]int{}
 		s := &scanner{src: text, system: system, entry: func(e Entry) bool {
-			of, _ := SystemOfKey(e.Name)
+			of, known := SystemOfKey(e.Name)
+			if system == Linux && known && of != Linux {
+				return true // a command that both have
+			}
 			votes[of]++
 			return system != Linux
 		}}

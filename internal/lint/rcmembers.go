@@ -137,7 +137,7 @@ var (
 	companions = [][2]string{{"natd_enable", "firewall_enable"}, {"firewall_nat_enable", "firewall_enable"},
 		{"dummynet_enable", "firewall_enable"}, {"firewall_nat64_enable", "firewall_enable"}}
 	exclusive = [][]string{{"ntpd_enable", "openntpd_enable", "chronyd_enable"}, {"powerd_enable", "powerdxx_enable"},
-		{"syslogd_enable", "rsyslogd_enable", "syslog_ng_enable"}}
+		{"syslogd_enable", "rsyslogd_enable", "syslog_ng_enable"}, {"unbound_enable", "local_unbound_enable"}}
 )
 
 // judgeServices reports what is switched on without what starts it, and two daemons for one task.

@@ -144,3 +144,14 @@ func TestGuideWithOtherSystems(t *testing.T) {
 		}
 	}
 }
+
+// TestGuideBySystems holds that lines which end in a colon tell whose settings follow.
+func TestGuideBySystems(t *testing.T) {
+	in := Input{Path: "a.md", Text: "Debian:\n\n```\nnet.ipv4.ip_forward=1\nnet.core.somaxconn=8192\n```\n\nFreeBSD:\n\n```\n" +
+		"net.inet.ip.forwarding=1\nkern.ipc.nmbufs=9\n```\n\nmacOS:\n\n```\nsudo sysctl -w net.inet.tcp.win_scale_factor=8\n```\n"}
+	for _, p := range Run(load(t), []Input{in}, Options{}).Problems {
+		if p.Code == "wrong-system" || p.Code == "unknown-key" {
+			t.Errorf("%d: %s", p.Line, p.Message)
+		}
+	}
+}

@@ -36,6 +36,7 @@ func (k *checker) judgeTogether() {
 		k.judgeLinuxNames()
 		k.judgeNumberless()
 		k.judgeOwnRouter()
+		k.judgeRouterFamily()
 		k.judgeSegmentSize()
 		k.judgeTagNumbers()
 		k.judgeServices()

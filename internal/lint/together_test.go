@@ -256,6 +256,12 @@ func TestTogether(t *testing.T) {
 		{"a slip in a subtree of a module", []string{sysctl, "net.inet.ip.fw.onepass=0\nnet.inet.ip.fw.one_way=1\n"}, "did you mean net.inet.ip.fw.one_pass?"},
 		{"settings with variables in a variable", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nCONTENT=\"# for $(uname -r)\n\nkern.ipc.maxsockets=${MAX}\nvm.swap_idle_enabled=1\nnet.inet.ip.fastforwarding=1\n\"\n"}, "fastforwarding does not exist"},
 		{"settings in a file of another name", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /usr/local/share/tuning.txt <<'EOF'\nkern.ipc.maxsockbuf=16777216\nvm.stats.vm.v_free_min=131072\nEOF\n"}, "v_free_min is reported by the kernel"},
+		{"a router of the other family", []string{rc, "hostname=a\nifconfig_em0=\"up\"\ndefaultrouter=\"fe80::1%em0\"\nipv6_defaultrouter=\"fe80::1%em0\"\n"}, "write ipv6_defaultrouter"},
+		{"two resolvers", []string{rc, "unbound_enable=YES\nlocal_unbound_enable=YES\n"}, "start two daemons for one task"},
+		{"a permission of jail.conf without a letter", []string{jail, "web { path = /j; allow.raw_socket; allow.noset_hostname; }\n"}, "did you mean allow.raw_sockets"},
+		{"a jail that does not end", []string{jail, "exec.clean;\nweb { path = /j;\n"}, "} is missing"},
+		{"tunables between marks of code", []string{"a.md", "My OPNsense on FreeBSD:\n\n- `net.isr.maxthreads` = `-1`\n- `net.isr.dispatch` = `defered`\n"}, "is not one of its values"},
+		{"resources of Puppet", []string{"a.pp", "class web {\n  sysctl { 'kern.ipc.soacceptqueue': value => '4096' }\n  file_line { 'a':\n    path => '/boot/loader.conf',\n    line => 'hw.igb.rxd=\"4096\"',\n  }\n}\n"}, "hw.igb.rxd does not exist"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
