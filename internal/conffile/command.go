@@ -116,6 +116,8 @@ func (s *scanner) command(c *command) {
 	case setter.MatchString(name) && strings.Contains(name, "sysctl") && len(words) > 1 && strings.Contains(words[1].text, "="):
 		s.sysctlCommand(words[1:], base)
 	case s.misspeltProgram(words):
+	case len(words) == 3 && setter.MatchString(name) && strings.Contains(words[1].text, "=") && strings.HasPrefix(words[2].text, "/"):
+		s.echoCommand(words[1:2], words[2], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed

@@ -107,7 +107,7 @@ func closed(line, end string) int {
 
 // plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
-	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
+	`^(?:[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*|hostname|defaultrouter|dumpdev|keymap)=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
 
 // spacedAssignment is one with blanks that the shell does not take, among others without.
 var spacedAssignment = regexp.MustCompile(`^[a-z][a-z0-9]*_[A-Za-z0-9_]* = "[^"]*"[ \t]*(?:#.*)?$`)
@@ -379,9 +379,9 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 	return true
 }
 
-// fileComment is a line that names the file of the lines below it, and nothing else: a comment, or a command behind a
-// prompt that prints or edits the file.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + anyPrompt + asRoot + `(?:cat|more|less|` +
+// fileComment is a line that names the file of the lines below it, and nothing else: a comment, words before the path in
+// parentheses, or a command behind a prompt that prints or edits the file.
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|` + anyPrompt + asRoot + `(?:cat|more|less|` +
 	editors + `)[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.

@@ -262,6 +262,9 @@ func TestTogether(t *testing.T) {
 		{"a jail that does not end", []string{jail, "exec.clean;\nweb { path = /j;\n"}, "} is missing"},
 		{"tunables between marks of code", []string{"a.md", "My OPNsense on FreeBSD:\n\n- `net.isr.maxthreads` = `-1`\n- `net.isr.dispatch` = `defered`\n"}, "is not one of its values"},
 		{"resources of Puppet", []string{"a.pp", "class web {\n  sysctl { 'kern.ipc.soacceptqueue': value => '4096' }\n  file_line { 'a':\n    path => '/boot/loader.conf',\n    line => 'hw.igb.rxd=\"4096\"',\n  }\n}\n"}, "hw.igb.rxd does not exist"},
+		{"a line that a function adds to a file", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nadd_line_if_missing \"net.inet.ip.fastforwarding=1\" /etc/sysctl.conf\nadd_line_if_missing \"a=1\" /etc/motd\n"}, "fastforwarding does not exist"},
+		{"two files in a block", []string{"a.md", "FreeBSD. Kernel (/boot/loader.conf):\n```sh\nkern.ipc.shmseg=1024\nNetwork (/etc/sysctl.conf):\nnet.inet.tcp.sendbuf_max=2097152\nnet.inet.ip.fastforwarding=1\n```\n"}, "fastforwarding does not exist"},
+		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
