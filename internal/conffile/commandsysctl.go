@@ -124,6 +124,7 @@ func (s *scanner) settingLines(w word, base Entry) {
 	if name := strings.ToLower(raw[:eq]); strings.Contains(name, "loader") || strings.Contains(name, "boot") {
 		base.In = Loader
 	}
+	base.Block = w.line // another variable may hold what another run sets
 	var found []Entry
 	whole, known := true, 0
 	s.lines(w.span.Start+eq+2, w.span.End-1, w.line, func(line, from, to int) bool {

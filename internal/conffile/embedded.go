@@ -369,11 +369,35 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 			}
 			if !strings.ContainsAny(s.src[from:end], "\\$`") {
 				sub.written(kind, line, from, end)
+			} else {
+				sub.escaped(kind, line, from, end)
 			}
 			from = next
 		}
 		return true
 	})
+}
+
+// escaped reads a line in which the shell takes the backslash from each quotation mark.
+func (s *scanner) escaped(kind Kind, line, from, to int) {
+	text := strings.ReplaceAll(s.src[from:to], `\"`, `"`)
+	if strings.ContainsAny(text, "\\$`") {
+		return
+	}
+	at := func(p int) int { return from + p + strings.Count(text[:min(p, len(text))], `"`) }
+	move := func(sp *Span) { sp.Start, sp.End = at(sp.Start), at(sp.End) }
+	inner := *s
+	inner.src = text
+	inner.entry = func(e Entry) bool {
+		move(&e.KeySpan)
+		move(&e.ValueSpan)
+		return s.entry(e)
+	}
+	inner.rejected = func(r Reject) {
+		move(&r.Span)
+		s.rejected(r)
+	}
+	inner.written(kind, line, 0, len(text))
 }
 
 // quotedValue reads one word of a shell that is a line of sysctl.conf without its quotes.

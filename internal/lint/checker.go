@@ -138,8 +138,9 @@ func (k *checker) run(files []*source) {
 		paths = append(paths, f.path)
 		byPath[f.path] = f
 		k.kinds[f.kind] = true
-		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text) ||
-			f.kind == conffile.Sysctl && forwarding.MatchString(f.text)
+		told := f.kind == conffile.Script || f.kind == conffile.Other
+		k.forwards = k.forwards || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
+			(told || f.kind == conffile.Sysctl) && forwarding.MatchString(f.text)
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
 		if iface, ok := strings.CutPrefix(path.Base(f.path), "hostname.pppoe"); ok && !strings.Contains(f.text, "mtu") {
 			k.plainPPPoE["pppoe"+iface] = true
@@ -173,11 +174,11 @@ func (k *checker) run(files []*source) {
 	k.judgeSQM()
 }
 
-// gateway is the line of rc.conf that makes a FreeBSD host a router.
-var gateway = regexp.MustCompile(`(?im)^\s*(ipv6_)?gateway_enable=["']?yes`)
+// gateway is the line of rc.conf, or the command, that makes a FreeBSD host a router or lets it translate addresses.
+var gateway = regexp.MustCompile(`(?im)^\s*(?:sysrc\s+|echo\s+["']?)?(?:(?:ipv6_)?gateway|firewall_nat|natd)_enable=\\?["']?yes`)
 
-// forwarding is the line of sysctl.conf that makes a BSD a router.
-var forwarding = regexp.MustCompile(`(?m)^\s*net\.inet6?\.ip6?\.forwarding\s*=\s*"?[12]`)
+// forwarding is the line of sysctl.conf, or the command, that makes a BSD a router.
+var forwarding = regexp.MustCompile(`(?m)^\s*(?:sysctl\s+(?:-w\s+)?|echo\s+["']?)?net\.inet6?\.ip6?\.forwarding\s*=\s*"?[12]`)
 
 // role is the host's role: the one that was given, or router where a file
 // says so.
