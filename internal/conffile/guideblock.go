@@ -65,6 +65,9 @@ func isGuide(text string) bool {
 // editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
 var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + `[ \t]+(/\S+)$`)
 
+// openingLine is such a command behind a prompt, or one that prints the file.
+var openingLine = regexp.MustCompile(`^` + anyPrompt + asRoot + `(?:cat|more|less|` + editors + `)[ \t]+(/\S+)$`)
+
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
 
@@ -400,8 +403,8 @@ func (g *guideText) conclude(to int) bool {
 			edited = ""
 			g.from, g.first = at, g.first+strings.Count(part, "\n")
 		}
-		if _, file, printed := strings.Cut(g.src[at:begin+m[1]], "cat "); printed {
-			edited, g.above = strings.TrimSpace(file), g.above[:0]
+		if file := openingLine.FindStringSubmatch(strings.TrimSpace(g.src[at : begin+m[1]])); file != nil {
+			edited, g.above = file[1], g.above[:0]
 			next := min(begin+m[1]+1, to)
 			g.first += strings.Count(g.src[g.from:next], "\n")
 			g.from = next

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // judgePrefixes reports addresses of ifconfig that there are not.
@@ -285,7 +286,7 @@ func (k *checker) judgeLinuxNames() {
 	}
 }
 
-// judgeNumberless reports an interface without a number whose name is a slip from one of another line: emo for em0.
+// judgeNumberless reports an interface whose name is a slip from one of another line: emo for em0, bridge or brdige0 for bridge0.
 func (k *checker) judgeNumberless() {
 	given, numbered := map[string]bool{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
@@ -297,19 +298,41 @@ func (k *checker) judgeNumberless() {
 			numbered[iface] = true
 		}
 	}
+	var clones []string
+	if a := k.assigned("cloned_interfaces"); a != nil && a.kind == conffile.RC && !a.entry.Has(conffile.Expands) {
+		clones = strings.Fields(a.entry.Value)
+	}
 	for a := range k.ifconfigLines() {
 		iface := a.entry.Iface
-		if given[iface] || iface == "" || iface == "*" || strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") != "" {
+		if given[iface] || iface == "" || iface == "*" || slices.Contains(clones, iface) {
 			continue
 		}
-		for _, meant := range slices.Sorted(maps.Keys(numbered)) {
-			if len(meant) != len(iface) || strings.ReplaceAll(strings.ReplaceAll(meant, "0", "o"), "1", "l") != iface {
-				continue
+		meant, because := "", "with a letter in place of the digit"
+		if strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") == "" {
+			for _, name := range slices.Sorted(maps.Keys(numbered)) {
+				if len(name) == len(iface) && strings.ReplaceAll(strings.ReplaceAll(name, "0", "o"), "1", "l") == iface {
+					meant = name
+					break
+				}
 			}
+		}
+		for _, clone := range clones {
+			driver := strings.TrimRight(clone, "0123456789")
+			switch {
+			case meant != "" || clone == driver:
+			case iface == driver:
+				meant, because = clone, "without a number"
+			case clonedDrivers[driver] && strings.TrimLeft(iface, "abcdefghijklmnopqrstuvwxyz") == clone[len(driver):] && spelling.Slip(iface, clone):
+				meant, because = clone, "which nothing creates"
+			}
+		}
+		if meant != "" {
 			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5), ifconfig_<interface>"},
-				message: fmt.Sprintf("%s names the interface %s, with a letter in place of the digit; did you mean %s?", a.entry.Name, iface, meant),
+				message: fmt.Sprintf("%s names the interface %s, %s; did you mean %s?", a.entry.Name, iface, because, meant),
 				because: "No interface has this name, so the line has no effect."})
-			break
 		}
 	}
 }
+
+// clonedDrivers are drivers of cloned interfaces from whose names no other driver's is a slip.
+var clonedDrivers = map[string]bool{"bridge": true, "epair": true, "lagg": true, "vxlan": true}
