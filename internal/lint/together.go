@@ -153,8 +153,9 @@ func (k *checker) judgeForwarding(variable, setting string) {
 		return
 	}
 	on, ok := truth(a.entry.Value)
-	if !ok || on == 1 == k.switchedOn(variable) || on == 1 && a.file.kind == conffile.Other && !k.variables["hostname"] {
-		return // a guide may show a part of rc.conf
+	part := a.file.kind == conffile.Other || a.file.kind == conffile.Script
+	if !ok || on == 1 == k.switchedOn(variable) || on == 1 && part && !k.variables["hostname"] {
+		return // a guide may show, and a script write, a part of rc.conf
 	}
 	f := finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/routing"},
 		message: fmt.Sprintf("%s = %s, but rc.conf does not set %s=\"YES\"", setting, a.entry.Value, variable),

@@ -206,6 +206,8 @@ func TestTogether(t *testing.T) {
 		{"names near those of cloned interfaces", []string{rc, "cloned_interfaces=\"vlan0 bridge0 bridge1 tap0\"\nwlans_ath0=wlan0\nifconfig_wlan0=\"WPA\"\nifconfig_bridge1=\"up\"\nifconfig_bridge0_name=\"lan\"\nifconfig_lan=\"up\"\n"}, ""},
 		{"paragraphs of one file", []string{"README.md", "# FreeBSD\n\n/etc/sysctl.conf\n\nkern.ipc.somaxconn=2048\n\n# more\nkern.ipc.somaxconn=4096\n"}, "has no effect: line 8 sets 4096"},
 		{"two examples", []string{"README.md", "# FreeBSD\n\n```\nkern.ipc.somaxconn=2048\n```\n\n```\nkern.ipc.somaxconn=4096\n```\n"}, ""},
+		{"forwarding in a script that sets a part of rc.conf", []string{"x.sh", "#!/bin/sh\nsysrc nginx_enable=YES\necho net.inet.ip.forwarding=1 >> /etc/sysctl.conf\n"}, ""},
+		{"forwarding in a script that writes rc.conf", []string{"x.sh", "#!/bin/sh\nsysrc hostname=a nginx_enable=YES\necho net.inet.ip.forwarding=1 >> /etc/sysctl.conf\n"}, "gateway_enable"},
 		{"names without numbers", []string{rc, "ifconfig_em0_name=\"emo\"\nifconfig_emo=\"up\"\nifconfig_lan=\"up\"\n"}, ""},
 		{"an address that is none", []string{"/etc/ipfw.rules", "lan=\"192.0..0/24\"\nfwcmd=\"ipfw -q\"\n${fwcmd} add allow ip from ${lan} to 10.1 via em0\n"}, "192.0..0/24 is not a valid IPv4 address"},
 		{"an address and its port apart", []string{"/etc/ipfw.rules", "ipfw add 40 fwd 127.0.0.1, 3128 tcp from any to any 80\n"}, "write 127.0.0.1,3128"},
