@@ -72,10 +72,7 @@ func (s *scanner) command(c *command) {
 		s.remember(c)
 		return
 	}
-	base := Entry{Raw: c.raw}
-	if c.conditional {
-		base.Flags |= Conditional
-	}
+	base := Entry{Raw: c.raw, Flags: c.flags()}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
 		s.loopOver(words[0].text, words[2:min(len(words), maxLoop+3)])
 		return
@@ -119,6 +116,8 @@ func (s *scanner) command(c *command) {
 	case setter.MatchString(name) && strings.Contains(name, "sysctl") && len(words) > 1 && strings.Contains(words[1].text, "="):
 		s.sysctlCommand(words[1:], base)
 	case s.misspeltProgram(words):
+	case len(words) == 3 && setter.MatchString(name) && strings.Contains(words[1].text, "=") && strings.HasPrefix(words[2].text, "/"):
+		s.echoCommand(words[1:2], words[2], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed

@@ -117,37 +117,51 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 func (s *scanner) settingLines(w word, base Entry) {
 	raw := s.text(w.span)
 	eq := strings.IndexByte(raw, '=')
-	if eq <= 0 || w.expands || !strings.Contains(raw, "\n") || len(raw) < eq+3 ||
+	if eq <= 0 || !strings.Contains(raw, "\n") || len(raw) < eq+3 ||
 		raw[eq+1] != '"' && raw[eq+1] != '\'' || raw[len(raw)-1] != raw[eq+1] {
 		return
 	}
 	if name := strings.ToLower(raw[:eq]); strings.Contains(name, "loader") || strings.Contains(name, "boot") {
 		base.In = Loader
 	}
+	base.Block = w.line // another variable may hold what another run sets
 	var found []Entry
-	whole := true
+	whole, known := true, 0
 	s.lines(w.span.Start+eq+2, w.span.End-1, w.line, func(line, from, to int) bool {
 		from, to = s.trim(from, to)
 		if from == to || s.src[from] == '#' {
 			return true
 		}
 		name, value, assigned := strings.Cut(s.src[from:to], "=")
-		whole = assigned && isSetting(word{text: name}) && !strings.ContainsAny(value, " \t$`|;\\") &&
+		expands := plainVariable.MatchString(value)
+		if isSetting(word{text: name}) {
+			known++
+		}
+		whole = assigned && dottedName.MatchString(name) && (expands || !strings.ContainsAny(value, " \t$`|;\\")) &&
 			len(found) < maxVariables
 		e := base
+		if expands {
+			e.Flags |= Expands
+		}
 		e.Key, e.Name, e.Value, e.Line = name, LinuxName(name), value, line
 		e.KeySpan, e.ValueSpan = Span{from, from + len(name)}, Span{to - len(value), to}
 		e.Iface = linuxIface(e.Name)
 		found = append(found, e)
 		return whole
 	})
-	if !whole || len(found) < 2 {
+	if !whole || known < 2 {
 		return
 	}
 	for _, e := range found {
 		s.emit(e)
 	}
 }
+
+// dottedName is what the name of a sysctl looks like.
+var dottedName = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:[./][A-Za-z0-9_%-]+)+$`)
+
+// plainVariable is a value that a variable stands for.
+var plainVariable = regexp.MustCompile(`^\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})$`)
 
 // isSetting reports a word that is the name of a sysctl.
 func isSetting(w word) bool {

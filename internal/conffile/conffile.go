@@ -102,6 +102,8 @@ const (
 	Container
 	// HostNetwork marks one of a container that shares the host's network.
 	HostNetwork
+	// ByRelease marks an entry inside of a condition on the release of the system.
+	ByRelease
 )
 
 // Entry is one setting that a file makes. Comments make none.
@@ -218,6 +220,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.interfaces()
 	case Script:
 		s.script(0, len(s.src), 1)
+		s.uncopied()
 		s.ipfw.conclude(s)
 		s.marks.conclude(s)
 		s.unread()

@@ -444,7 +444,11 @@ func kindOfLine(line string) Kind {
 		if rest != "" {
 			return Script
 		}
-	case "options", "blacklist", "softdep":
+	case "options":
+		if strings.Contains(rest, " ") { // a kernel's configuration names one word
+			return Modprobe
+		}
+	case "blacklist", "softdep":
 		return Modprobe
 	case "set", "scrub", "pass", "block", "altq", "match", "nat", "rdr", "anchor", "table":
 		if first != "set" || strings.HasPrefix(rest, "limit") || strings.HasPrefix(rest, "timeout") ||

@@ -220,6 +220,12 @@ var guideSystem = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|solar
 var bsdNames = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|pfsense|opnsense|truenas|hardenedbsd|mac ?os|os ?x\b|` +
 	`darwin`)
 
+// anyBSD names a system that has settings by the names of the BSDs.
+var anyBSD = regexp.MustCompile(`(?i)\b(?:[a-z]*bsd|mac ?os(?: ?x)?|os ?x|darwin)\b`)
+
+// NamesBSD reports whether a text names one of the BSDs, or macOS.
+func NamesBSD(text string) bool { return anyBSD.MatchString(text[:min(len(text), DetectSize)]) }
+
 // systemsNamed are the systems that a text names.
 func systemsNamed(text string, names *regexp.Regexp) map[System]bool {
 	found := map[System]bool{}

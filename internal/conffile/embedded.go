@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -21,6 +22,14 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			e.Flags |= Expands
 		}
 	})
+	if sub != nil && !h.literal {
+		told := sub.rejected
+		sub.rejected = func(r Reject) {
+			if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") { // which the shell makes something else of
+				told(r)
+			}
+		}
+	}
 	switch kind {
 	case "":
 		keep(&s.elsewhere, s.resolved(h.path), written{h, from, to, line})
@@ -38,6 +47,59 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	default:
 		s.whole(sub, kind, h.path, from, to, line)
+	}
+}
+
+// setInside is a line of a text that sets a variable of the shell, or a macro of pf.conf.
+var setInside = regexp.MustCompile(`^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=`)
+
+// emptied rejects a variable that a here-document sets and uses, when the shell that writes the text puts it in: it has
+// none of that name.
+func (s *scanner) emptied(h heredoc, from, to, line int) {
+	const most = 50
+	before := s.src[:from]
+	if h.literal || to-from > 64<<10 || sourced.MatchString(before) {
+		return
+	}
+	var inside []string
+	s.lines(from, to, line, func(line, from, to int) bool {
+		text := s.src[from:to]
+		for _, name := range inside {
+			at := usesOf(text, name)
+			if at < 0 {
+				continue
+			}
+			s.rejected(Reject{Line: line, Span: Span{from + at, from + at + 1 + len(name)}, certain: true,
+				Reason: "the shell replaces $" + name + " while it writes the file, where nothing has set it: quote the delimiter, <<'" +
+					h.delimiter + "'",
+				Because: "Without quotes around the first delimiter the here-document is expanded; " + name + " is set only in its own text."})
+			return false
+		}
+		if m := setInside.FindStringSubmatch(text); m != nil && len(inside) < most && usesOf(text, m[1]) < 0 &&
+			!strings.Contains(before, m[1]) {
+			inside = append(inside, m[1])
+		}
+		return true
+	})
+}
+
+// sourced is a command that reads another script, whose variables nobody knows.
+var sourced = regexp.MustCompile(`(?m)^[ \t]*(?:\.|source)[ \t]`)
+
+// usesOf is where a text uses a variable, -1 where it does not.
+func usesOf(text, name string) int {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '$')
+		if i < 0 {
+			return -1
+		}
+		at += i
+		rest := strings.TrimPrefix(text[at+1:], "{")
+		after, is := strings.CutPrefix(rest, name)
+		if is && (after == "" || after[0] != '_' && !isAlnum(after[0])) && (at == 0 || text[at-1] != '\\') {
+			return at
+		}
+		at++
 	}
 }
 
@@ -80,6 +142,14 @@ type written struct {
 	from, to, line int
 }
 
+// uncopied reads the here-documents that no command copied to a place where their kind is known.
+func (s *scanner) uncopied() {
+	left := slices.SortedFunc(maps.Values(s.elsewhere), func(a, b written) int { return a.from - b.from })
+	for _, w := range left {
+		s.printed(w.from, w.to, w.line)
+	}
+}
+
 // copied reads a here-document that was written to a file of another name when a
 // command copies it to its place.
 func (s *scanner) copied(words []word) {
@@ -116,7 +186,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
 	file = s.resolved(file)
 	sub := &scanner{src: text, path: into.path, system: s.system, section: s.sections[file], altq: s.altq,
-		part: kind != Script || !s.outer}
+		part: kind != Script || !s.outer, indented: into.indented}
 	if kind == Ifcfg || kind == UCI { // which are named by what they set up
 		sub.path = cmp.Or(file, into.path)
 	}
@@ -299,11 +369,35 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 			}
 			if !strings.ContainsAny(s.src[from:end], "\\$`") {
 				sub.written(kind, line, from, end)
+			} else {
+				sub.escaped(kind, line, from, end)
 			}
 			from = next
 		}
 		return true
 	})
+}
+
+// escaped reads a line in which the shell takes the backslash from each quotation mark.
+func (s *scanner) escaped(kind Kind, line, from, to int) {
+	text := strings.ReplaceAll(s.src[from:to], `\"`, `"`)
+	if strings.ContainsAny(text, "\\$`") {
+		return
+	}
+	at := func(p int) int { return from + p + strings.Count(text[:min(p, len(text))], `"`) }
+	move := func(sp *Span) { sp.Start, sp.End = at(sp.Start), at(sp.End) }
+	inner := *s
+	inner.src = text
+	inner.entry = func(e Entry) bool {
+		move(&e.KeySpan)
+		move(&e.ValueSpan)
+		return s.entry(e)
+	}
+	inner.rejected = func(r Reject) {
+		move(&r.Span)
+		s.rejected(r)
+	}
+	inner.written(kind, line, 0, len(text))
 }
 
 // quotedValue reads one word of a shell that is a line of sysctl.conf without its quotes.

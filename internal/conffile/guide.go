@@ -22,7 +22,7 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := s.marking(b.mark)
-		inner.path, inner.outer = b.file, true
+		inner.path, inner.outer, inner.indented = b.file, true, b.indented
 		inner.standing(inner, b.text(s.src), b.kind, "", b.from, b.line)
 		s.altq = s.altq || inner.altq
 		return !s.stopped
@@ -36,7 +36,9 @@ func (b *guideBlock) mark(e *Entry) {
 		e.Value = e.Value[:at[0]]
 		e.ValueSpan.End = e.ValueSpan.Start + len(e.Value)
 	}
-	e.Block = b.line // another block may be about another host
+	if b.kind != YAML || e.Block == 0 {
+		e.Block = b.line // another block may be about another host
+	}
 	switch {
 	case b.loose && b.kind == PF:
 		e.In = PF
@@ -54,16 +56,20 @@ func (b *guideBlock) mark(e *Entry) {
 
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
 var (
-	bsdName   = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
-	tableRow  = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
-	tableHead = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
+	bsdName    = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
+	loaderName = `([a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+|[a-z][a-z0-9_]*_load)`
+	tableRow   = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
+	tableHead  = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
 		`recommended value)[ \t*]*(?:\||$)`)
 	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
-	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
+	columnRow  = regexp.MustCompile(`^[ \t]*` + loaderName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
 	listedItem = regexp.MustCompile("^[ \\t]*[-*+•][ \\t]+(?:" + bsdName + ` ?= ?["']?([-0-9]+|[-A-Za-z0-9_]{2,})["']?[ \t]*$` +
-		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`: `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
+		"|`([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)(?: ?= ?|`(?::| =) `)" + `["']?([-A-Za-z0-9_]+)["']?` + "`)")
 	prompted = regexp.MustCompile(`^[ \t]*\*{0,2}\\?[#$%>][ \t]+` + asRoot + `sysctl (?:-w )?` + bsdName + `=([0-9]+|[a-z]+)\*{0,2}(?:[ \t]|$)`)
-	flowItem = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
+	// resources of Puppet and the like, and what they write into files
+	resource   = regexp.MustCompile(`^[ \t]*sysctl(?:::[a-z]+)?[ \t]*\{[ \t]*['"]` + bsdName + `['"][ \t]*:.*\bvalue[ \t]*=>[ \t]*["']?([-A-Za-z0-9_]+)`)
+	quotedLine = regexp.MustCompile(`^[ \t]*line[ \t]*(?:=>|=)[ \t]*['"]` + loaderName + `=\\?"?([-A-Za-z0-9_]+)`)
+	flowItem   = regexp.MustCompile(`^[ \t]*- \{ *name: *["']?` + bsdName + `["']?, *value: *["']?([-A-Za-z0-9_]+)["']?`)
 )
 
 // tabled emits the settings of a line outside the blocks, which stands in a table or a list.
@@ -75,7 +81,7 @@ func (s *scanner) tabled(line, from, to int, head string) {
 
 // outside returns the names and values of a line outside the blocks; head is the first row of the table.
 func (s *scanner) outside(line, from, to int, head string) [][2]Span {
-	forms := []*regexp.Regexp{listedItem, prompted, flowItem}
+	forms := []*regexp.Regexp{listedItem, prompted, flowItem, resource, quotedLine}
 	switch {
 	case tableHead.MatchString(head):
 		forms = append(forms, tableRow)
@@ -129,10 +135,10 @@ var sizeSuffix = regexp.MustCompile(`^[0-9]+[kKmMgGtT]$`)
 // apart emits a setting that is no line of a file.
 func (s *scanner) apart(line int, key, value, raw Span) {
 	name := s.text(key)
-	if system, known := SystemOfKey(name); known && system != Linux {
+	if system, known := SystemOfKey(name); known && system != Linux || strings.HasSuffix(name, "_load") && s.system == FreeBSD {
 		e := Entry{Key: name, Name: name, Value: s.text(value), Line: line, KeySpan: key, ValueSpan: value, Raw: raw}
-		if sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
-			e.In = Loader // which alone takes such sizes
+		if !strings.HasPrefix(s.text(raw), "<item>") && sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
+			e.In = Loader // which alone takes such sizes; the tunables of pfSense and OPNsense go to both places
 		}
 		s.emit(e)
 	}
@@ -173,7 +179,7 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_
 	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
-var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*<<-?[ \t]*["'\\]?[A-Za-z_]+`)
+var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*(?:<<-?[ \t]*["'\\]?[A-Za-z_]+|<[ \t]*EOF\b)`)
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names, or the one that a command above opened in an editor.
@@ -182,7 +188,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{}
 	}
 	file := cmp.Or(fileAbove(text, above), edited)
-	kind, content := fromPath(file, "").Kind, kindOfContent(text)
+	kind, content := fromPath(file, "").Kind, kindOfContent(strings.TrimLeft(text, " \t\r\n"))
 	_, session := sessionText(text)
 	if heredocFile.MatchString(text) || session {
 		content = Script
@@ -197,9 +203,19 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content, session: session}
+	case yamlTasks.MatchString(text) && yamlSystem(text) == FreeBSD:
+		return guideBlock{kind: YAML}
 	}
 	return guideBlock{}
 }
+
+// yamlTasks are tasks of Ansible, or what cloud-init does.
+var yamlTasks = regexp.MustCompile(`(?m)^[ \t]*- (?:name|hosts):|^write_files:`)
+
+// completeAdvice names a setting and the file that it goes into, so that the file is not that of a block further down.
+var completeAdvice = regexp.MustCompile("[a-z][a-z0-9_]*\\.[a-z0-9_.]*[a-z0-9_][`*]* (?:in|to|into) [`*]*/(?:etc|boot)/")
+
+func severalWords(line string) bool { return strings.Contains(line, " ") }
 
 // someFile stands for a file of which a text tells no more than that there is one.
 const someFile = "?"
@@ -210,9 +226,9 @@ func fileAbove(text string, above []string) (file string) {
 	if head, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); strings.HasPrefix(head, "#") {
 		lines = append(lines, head)
 	}
-	for _, line := range lines {
+	for i, line := range lines {
 		files := namedFile.FindAllString(line, -1)
-		if len(files) == 0 {
+		if len(files) == 0 || completeAdvice.MatchString(line) && slices.ContainsFunc(lines[i+1:], severalWords) {
 			continue
 		}
 		file = files[0]
@@ -284,7 +300,7 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 
 // GuideSystem returns FreeBSD or OpenBSD for a guide to it with blocks that guide reads, "" for other texts.
 func GuideSystem(file, text string) System {
-	if noGuide(file, text) {
+	if noGuide(file, text) || dragonFly.MatchString(text) && !strings.Contains(text, "FreeBSD") {
 		return ""
 	}
 	var all, rules votes // rules of pf are old words of one system and new ones of the other
@@ -336,6 +352,9 @@ func GuideSystem(file, text string) System {
 	}
 	return ""
 }
+
+// dragonFly names a relative of FreeBSD that is not described.
+var dragonFly = regexp.MustCompile(`(?i)\bdragonfly(?:bsd)?\b`)
 
 // formerOpenBSD are settings that FreeBSD has and OpenBSD had.
 var formerOpenBSD = regexp.MustCompile(`\bnet\.inet\.tcp\.(?:send|recv)space\b`)

@@ -3,6 +3,7 @@ package conffile
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -15,6 +16,7 @@ type guideBlock struct {
 	loose          bool   // the file is not named
 	session        bool   // commands behind the prompt of a shell
 	rules          bool   // of pf, one below the other without a mark
+	indented       bool   // without a mark, as Markdown and reStructuredText have code
 	system         System // that the text above speaks of, "" when it names none
 }
 
@@ -50,7 +52,7 @@ var fences = []struct {
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
 var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
-	`^(?:` + anyPrompt + `)?(?:` + asRoot + editors + ` )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
+	`^[ \t]*(?:` + anyPrompt + `)?(?:` + asRoot + editors + ` )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
 
 // sentence is a line of prose, which no file holds outside of its comments.
 var sentence = regexp.MustCompile(`(?m)^[ \t]*(?:[\p{Lu}\p{Lo}](?:[^\s=$;{}<>|#]*[ \t]+){4,}[^\s=$;{}<>|#]+|\p{Lo}[^=$;{}<>|#\n]{12,})[ \t\r]*$`)
@@ -63,6 +65,9 @@ func isGuide(text string) bool {
 // editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
 var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + `[ \t]+(/\S+)$`)
 
+// openingLine is such a command behind a prompt, or one that prints the file.
+var openingLine = regexp.MustCompile(`^` + anyPrompt + asRoot + `(?:cat|more|less|` + editors + `)[ \t]+(/\S+)$`)
+
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
 
@@ -70,7 +75,7 @@ var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
 func opened(line, before string) (at int, end string) {
 	for _, f := range fences {
 		m := f.open.FindStringIndex(line)
-		if m == nil {
+		if m == nil || underlines(strings.TrimSpace(line), before) {
 			continue
 		}
 		if end = f.end; end == "" {
@@ -84,6 +89,11 @@ func opened(line, before string) (at int, end string) {
 		return m[1], end
 	}
 	return 0, ""
+}
+
+// underlines reports a line below a heading of reStructuredText, which has its length.
+func underlines(line, heading string) bool {
+	return len(line) > 3 && strings.Trim(line, "~") == "" && utf8.RuneCountInString(heading) == len(line)
 }
 
 // closed returns where the text of a block ends in a line, -1 where it goes on.
@@ -100,7 +110,7 @@ func closed(line, end string) int {
 
 // plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
 var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
-	`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
+	`^(?:[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*|hostname|defaultrouter|dumpdev|keymap)=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
 
 // spacedAssignment is one with blanks that the shell does not take, among others without.
 var spacedAssignment = regexp.MustCompile(`^[a-z][a-z0-9]*_[A-Za-z0-9_]* = "[^"]*"[ \t]*(?:#.*)?$`)
@@ -127,6 +137,7 @@ type guideText struct {
 	edited  string // the file that the last command of an editor outside the blocks opened
 	section bool   // the lines are below the head of a section of another program's file
 	past    int    // as far as the lines were looked at for rules of pf
+	code    int    // as far as they were looked at for indented code
 	alone   bool   // or the file whose path stood alone on a line
 	told    System // by the last heading, or line with a file, that names a system
 }
@@ -134,9 +145,12 @@ type guideText struct {
 // guideHeading is a line that says what follows.
 var guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
 
+// shortLead is a line of a few words that says what follows.
+var shortLead = regexp.MustCompile(`^(?:[A-Za-z0-9.-]+ ){0,4}[A-Za-z0-9.-]+:$`)
+
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
-	if !guideHeading.MatchString(text) && !namedFile.MatchString(text) {
+	if !guideHeading.MatchString(text) && !namedFile.MatchString(text) && !shortLead.MatchString(text) {
 		return
 	}
 	systems := systemsNamed(text, guideSystem)
@@ -156,6 +170,15 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 		}
 		if to, lines := g.rules(start); to > start {
 			if !g.handRules(line, start, to) {
+				return
+			}
+			start, line = to, line+lines-1
+			continue
+		}
+		if to, b := g.indented(start); to > start {
+			lines := strings.Count(src[start:to], "\n")
+			g.from, g.first, g.before = start, line, ""
+			if !g.hand(to, b) {
 				return
 			}
 			start, line = to, line+lines-1
@@ -222,7 +245,7 @@ func (g *guideText) step(line, start, end int) bool {
 		return true
 	}
 	g.output = g.output || prints(text)
-	if iniSection.MatchString(text) || sentence.MatchString(text) || guideHeading.MatchString(text) {
+	if iniSection.MatchString(text) || sentence.MatchString(text) || guideHeading.MatchString(text) || fileLine.MatchString(text) {
 		g.section = iniSection.MatchString(text)
 	}
 	if at, mark := opened(raw, g.before); mark != "" {
@@ -290,6 +313,53 @@ func (g *guideText) rules(start int) (end, lines int) {
 	return last, lines
 }
 
+// listItem begins an item, whose further paragraphs are indented too.
+var listItem = regexp.MustCompile(`^(?:[-*+•]|[0-9]+[.)])[ \t]`)
+
+// indented returns where code ends that begins at start and has no mark but its indentation, and what it is; start where
+// there is none that is read as a whole.
+func (g *guideText) indented(start int) (end int, b guideBlock) {
+	if g.end != "" || g.plain || g.before != "" || g.code > start || indent(g.src[start:]) < 4 ||
+		len(g.above) > 0 && listItem.MatchString(g.above[len(g.above)-1]) {
+		return start, guideBlock{}
+	}
+	end = start
+	for at := start; at < len(g.src); {
+		line, _, _ := strings.Cut(g.src[at:], "\n")
+		text := strings.TrimSpace(line)
+		if text != "" && indent(line) < 4 || strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
+			break
+		}
+		at = min(at+len(line)+1, len(g.src))
+		g.code = at
+		if text != "" {
+			end = at
+		}
+	}
+	if b = blockOf(g.src[start:end], g.above, g.edited); b.kind != Script && b.kind != Jail && b.kind != HostnameIf {
+		return start, guideBlock{}
+	}
+	b.indented = true
+	return end, b
+}
+
+// indent is how far a line is indented, which is 0 for an empty one.
+func indent(text string) (n int) {
+	for _, c := range text {
+		switch c {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		case '\n', '\r':
+			return 0
+		default:
+			return n
+		}
+	}
+	return 0
+}
+
 func (g *guideText) handRules(line, from, to int) bool {
 	if g.plain && !g.concludePlain(from) {
 		return false
@@ -312,9 +382,9 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 	return true
 }
 
-// fileComment is a line that names the file of the lines below it, and nothing else: a comment, or a command behind a
-// prompt that prints or edits the file.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|` + anyPrompt + asRoot + `(?:cat|more|less|` +
+// fileComment is a line that names the file of the lines below it, and nothing else: a comment, words before the path in
+// parentheses, or a command behind a prompt that prints or edits the file.
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|` + anyPrompt + asRoot + `(?:cat|more|less|` +
 	editors + `)[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
@@ -333,8 +403,8 @@ func (g *guideText) conclude(to int) bool {
 			edited = ""
 			g.from, g.first = at, g.first+strings.Count(part, "\n")
 		}
-		if _, file, printed := strings.Cut(g.src[at:begin+m[1]], "cat "); printed {
-			edited, g.above = strings.TrimSpace(file), g.above[:0]
+		if file := openingLine.FindStringSubmatch(strings.TrimSpace(g.src[at : begin+m[1]])); file != nil {
+			edited, g.above = file[1], g.above[:0]
 			next := min(begin+m[1]+1, to)
 			g.first += strings.Count(g.src[g.from:next], "\n")
 			g.from = next

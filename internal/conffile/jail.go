@@ -14,6 +14,9 @@ func (s *scanner) jailConf() {
 	for j.pos < len(s.src) && !s.stopped && len(j.global) < maxVariables && j.jails < maxVariables {
 		j.step()
 	}
+	if j.inside && !s.part && j.pos >= len(s.src) {
+		j.reject(j.open, "the block of "+j.open.text+" is not closed: } is missing", "jail(8) reads no jail of a file that it cannot parse.")
+	}
 	j.conclude()
 }
 
@@ -22,6 +25,7 @@ type jailReader struct {
 	pos, line int
 	words     []word // of the statement
 	name      string // of the block
+	open      word   // before its brace
 	inside    bool
 	includes  bool // another file
 	jails     int
@@ -69,7 +73,7 @@ func lengthTo(text, mark string) int {
 func (j *jailReader) mark(c byte) {
 	switch {
 	case c == '{' && !j.inside && len(j.words) == 1:
-		j.inside, j.name, j.words = true, j.words[0].text, nil
+		j.inside, j.name, j.open, j.words = true, j.words[0].text, j.words[0], nil
 		j.jails++
 		return
 	case c == '}' && j.inside:
@@ -148,12 +152,16 @@ func (j *jailReader) reject(w word, reason, because string) {
 	j.s.rejected(Reject{Line: w.line, Span: w.span, Reason: reason, Because: because, certain: true})
 }
 
-// jailParameters are those that files set (jail(8)); of allow and the like there are more.
+// jailParameters are those that files set (jail(8)).
 var jailParameters = strings.Fields(`path vnet vnet.interface devfs_ruleset mount.devfs mount.fdescfs mount.procfs mount mount.fstab
 	exec.prestart exec.prepare exec.created exec.start exec.poststart exec.prestop exec.stop exec.poststop exec.release exec.clean
 	exec.consolelog exec.jail_user exec.system_user exec.fib exec.timeout host.hostname host.domainname host.hostuuid host.hostid
 	interface ip4 ip6 ip4.addr ip6.addr ip4.saddrsel ip6.saddrsel ip_hostname persist securelevel children.max depend osrelease
-	osreldate enforce_statfs stop.timeout linux linux.osname sysvmsg sysvsem sysvshm command cpuset.id`)
+	osreldate enforce_statfs stop.timeout linux linux.osname sysvmsg sysvsem sysvshm command cpuset.id
+	allow.set_hostname allow.sysvipc allow.raw_sockets allow.chflags allow.mount allow.mount.devfs allow.mount.fdescfs
+	allow.mount.fusefs allow.mount.nullfs allow.mount.procfs allow.mount.linprocfs allow.mount.linsysfs allow.mount.tmpfs
+	allow.mount.zfs allow.vmm allow.quotas allow.read_msgbuf allow.socket_af allow.mlock allow.nfsd allow.reserved_ports
+	allow.unprivileged_proc_debug allow.suser allow.extattr allow.adjtime allow.settime allow.routing`)
 
 // spelt rejects a parameter that is one slip away from a known one.
 func (j *jailReader) spelt(name word) {

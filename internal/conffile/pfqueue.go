@@ -250,6 +250,7 @@ type pfSkipped struct {
 	skipped map[string]bool
 	values  map[string]string // of the macros of one word
 	rules   []word            // interfaces of rules
+	changes []word            // interfaces of rules that translate or normalise
 	clamps  []pfClamp
 	egress  word // the first one that FreeBSD knows no members of
 }
@@ -287,6 +288,12 @@ func (k *pfSkipped) statement(words []word) {
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
 		}
+	case slices.Contains([]string{"nat", "rdr", "binat", "scrub"}, words[0].text) && len(k.changes) < pfNamesLimit:
+		if i := slices.IndexFunc(words, func(w word) bool { return w.text == "on" && !w.quoted }); i > 0 && i+1 < len(words) {
+			w := words[i+1]
+			w.text = k.resolved(w)
+			k.changes = append(k.changes, w)
+		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		for i := 1; i+1 < len(words); i++ {
 			if words[i].text == "on" && !words[i].quoted {
@@ -319,6 +326,11 @@ func (k *pfSkipped) resolved(w word) string {
 func (k *pfSkipped) conclude(s *scanner) {
 	for _, w := range k.rules {
 		if name := strings.TrimRight(w.text, "0123456789"); name != w.text && name != "lo" && k.skipped[w.text] {
+			s.pfName("pf:rule/skipped", w, w.text)
+		}
+	}
+	for _, w := range k.changes {
+		if k.skipped[w.text] || k.skipped[strings.TrimRight(w.text, "0123456789")] {
 			s.pfName("pf:rule/skipped", w, w.text)
 		}
 	}

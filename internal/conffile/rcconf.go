@@ -42,6 +42,7 @@ func (s *scanner) rcText(from, to, line int, handle func(*command)) {
 }
 
 func (s *scanner) rcCommand(c *command) {
+	unquoted := s.endsAtBlank(c)
 	for i, w := range c.words {
 		e, ok := s.assignment(w)
 		if !ok {
@@ -51,8 +52,9 @@ func (s *scanner) rcCommand(c *command) {
 			return
 		}
 		e.Raw = c.raw
-		if c.conditional {
-			e.Flags |= Conditional
+		e.Flags |= c.flags()
+		if unquoted {
+			e.Flags |= Expands // the value is another one than was meant
 		}
 		if e.Has(Append) {
 			s.reject(e.Line, w.span, "the shell that reads this file has no +=; sysrc has, in its own arguments")
@@ -60,6 +62,35 @@ func (s *scanner) rcCommand(c *command) {
 		}
 		s.rcVariable(e)
 	}
+}
+
+// glued is an assignment whose comment follows the quote without a blank.
+var glued = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=(?:"[^"]*"|'[^']*')#`)
+
+// endsAtBlank rejects an assignment that the shell takes for a shorter one: words follow that were meant for its value, or
+// a comment that is a part of it.
+func (s *scanner) endsAtBlank(c *command) bool {
+	first := c.words[0]
+	e, ok := s.assignment(first)
+	if !ok || s.system != FreeBSD || e.Has(Append) {
+		return false
+	}
+	r := Reject{Line: c.line, Span: Span{first.span.Start, c.words[len(c.words)-1].span.End}, certain: true}
+	switch raw := s.text(first.span); {
+	case glued.MatchString(raw):
+		r.Reason = "the comment is part of the value: write a blank before #"
+		r.Because = "In a shell # begins a comment only at the beginning of a word."
+	case len(c.words) == 1 || c.conditional || first.quoted || first.expands || e.Value == "" || strings.ContainsAny(e.Value, "/()"):
+		return false
+	default:
+		if _, another := s.assignment(c.words[1]); another {
+			return false
+		}
+		r.Reason = "the value ends at the first blank: put it in quotation marks, " + e.Key + "=\"...\""
+		r.Because = "The shell sets the variable to " + e.Value + ", and only for the command " + c.words[1].text + ", which it runs."
+	}
+	s.rejected(r)
+	return true
 }
 
 // rcCommands are commands that change the system, and have no place in a file that

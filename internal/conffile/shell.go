@@ -3,6 +3,8 @@ package conffile
 import (
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // word is one word of a shell command.
@@ -22,6 +24,7 @@ type command struct {
 	raw         Span // the lines that the command is written on
 	line        int
 	conditional bool
+	byRelease   bool // and what decides is the release of the system
 	piped       bool // into the next command
 	list        bool // words of an array, no command
 }
@@ -36,6 +39,7 @@ type shellLexer struct {
 	pos, end int
 	line     int
 	depth    int // of if, case, loops and braces
+	release  int // depth of the construct that asks for the release, 0 outside of one
 	after    bool
 	list     bool // inside NAME=( )
 	// unclosed is told of a quote that does not end before the next assignment, and then ends with its line; nil where
@@ -140,6 +144,10 @@ func (l *shellLexer) redirect(c byte) {
 		return
 	}
 	w := l.readWord()
+	if op == "<" && w.text == "EOF" && !w.quoted && strings.Contains(src[l.pos:l.end], "\nEOF\n") {
+		l.s.rejected(Reject{Line: w.line, Span: Span{start, l.pos}, certain: true, Reason: "this reads a file called EOF: write <<EOF",
+			Because: "A here-document begins with <<. The lines below are run as commands instead."})
+	}
 	switch {
 	case op == "<<":
 		l.heredocs = append(l.heredocs, heredoc{delimiter: w.text, tabs: tabs, literal: w.quoted})
@@ -317,8 +325,13 @@ func (l *shellLexer) reserved(text string) bool {
 	switch text {
 	case "if", "while", "until", "for", "case", "{":
 		l.depth++
+		if line, _, _ := strings.Cut(l.s.src[l.pos:l.end], "\n"); l.release == 0 && text != "{" && asksRelease.MatchString(line) {
+			l.release = l.depth
+		}
 	case "fi", "done", "esac", "}":
-		l.depth = max(l.depth-1, 0)
+		if l.depth = max(l.depth-1, 0); l.depth < l.release {
+			l.release = 0
+		}
 	case "then", "do", "else", "elif", "!":
 	default:
 		return false
@@ -326,11 +339,26 @@ func (l *shellLexer) reserved(text string) bool {
 	return true
 }
 
+// asksRelease is a condition on the release of the system.
+var asksRelease = regexp.MustCompile(`\buname -[rUK]|freebsd-version|kern\.os(?:release|reldate)|(?i)os_?(?:release|rel|version|ver)\b`)
+
+// flags are what a setting of the command is marked with.
+func (c *command) flags() (f Flags) {
+	if c.conditional {
+		f |= Conditional
+	}
+	if c.byRelease {
+		f |= ByRelease
+	}
+	return f
+}
+
 // cover extends the command's lines over a word.
 func (l *shellLexer) cover(w word) {
 	if l.cmd.line == 0 {
 		l.cmd.line, l.cmd.raw = w.line, w.span
 		l.cmd.conditional = l.depth > 0 || l.after
+		l.cmd.byRelease = l.release > 0
 		l.cmd.list = l.list
 	}
 	l.cmd.raw.End = max(l.cmd.raw.End, w.span.End)
@@ -345,9 +373,7 @@ func (l *shellLexer) flush() {
 					h.path = l.s.groupTarget(l.cmd.raw.Start).text
 				}
 				h.append = l.cmd.append || slices.ContainsFunc(l.cmd.words, func(w word) bool { return w.text == "-a" })
-				if l.cmd.conditional {
-					h.flags |= Conditional
-				}
+				h.flags |= l.cmd.flags()
 			}
 		}
 		if len(l.cmd.words) > 0 {
@@ -412,6 +438,7 @@ func (l *shellLexer) skipHeredocs() {
 			l.line++
 		}
 		if h.path != "" {
+			l.s.emptied(h, from, to, line)
 			l.s.embedded(h, from, to, line)
 		} else {
 			l.s.printed(from, to, line)

@@ -63,6 +63,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		return true
 	})
 	switch {
+	case y.written(start, end, line+1):
 	case y.file(start, end, line+1):
 	case sysctls > 0 && others == 0:
 		inner := s.marking(func(e *Entry) { e.In, e.Block, e.style = Sysctl, line+1, styleFixed })
@@ -167,7 +168,7 @@ type yamlReader struct {
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
-	dest    string // of the last task that names a file
+	target  string // the file that the item writes
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -179,6 +180,9 @@ func (y *yamlReader) line(line, from, to int) {
 	from, to = s.trim(from, to)
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
+		if y.modules == nil {
+			y.target = "" // another item
+		}
 	}
 	y.depth = from - start
 	if y.starts && from < to && s.src[from] != '#' {
@@ -251,10 +255,10 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
-	case key.text == "path" || key.text == "dest":
-		y.dest = value.text
 	case key.text == "line":
 		y.fileLine(value)
+	case key.text == "path" || key.text == "dest":
+		y.target = value.text
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
 		y.emit(*y.name, value)
 		y.name = nil
@@ -310,7 +314,8 @@ func isSysctl(name string) bool {
 
 // bsdSysctls are the beginnings of the BSDs' names that settings of other programs do not have.
 var bsdSysctls = []string{"net.inet.", "net.inet6.", "kern.ipc.", "net.isr.", "net.link.", "net.pf.", "vfs.zfs.",
-	"kern.maxfiles", "kern.maxproc", "kern.maxvnodes", "kern.maxclusters", "kern.bufcachepercent"}
+	"kern.maxfiles", "kern.maxproc", "kern.maxvnodes", "kern.maxclusters", "kern.bufcachepercent", "security.bsd.",
+	"hw.ix.", "hw.igb.", "hw.igc.", "hw.em.", "hw.ixl.", "hw.vtnet.", "hw.cxgbe."}
 
 // yamlSysctl reports whether a word is the name of a sysctl of the system by its beginning.
 func (s *scanner) yamlSysctl(name string) bool {
@@ -328,7 +333,10 @@ func yamlSystem(text string) System {
 	for _, system := range []System{Linux, FreeBSD} {
 		votes := map[System]int{}
 		s := &scanner{src: text, system: system, entry: func(e Entry) bool {
-			of, _ := SystemOfKey(e.Name)
+			of, known := SystemOfKey(e.Name)
+			if system == Linux && known && of != Linux {
+				return true // a command that both have
+			}
 			votes[of]++
 			return system != Linux
 		}}

@@ -1,18 +1,21 @@
 package conffile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // yamlLimit is what the fields of an item say about a limit of pam_limits, and
-// yamlModule what those of a task say about a module of the kernel.
+// yamlModule what those of a task say about a module of the kernel, or about a variable of rc.conf.
 type (
 	yamlLimit  struct{ domain, kind, item, value word }
 	yamlModule struct {
-		name   word
-		indent int
-		absent bool
+		name, value word
+		path        string
+		variable    bool
+		indent      int
+		absent      bool
 	}
 )
 
@@ -55,19 +58,58 @@ func (y *yamlReader) limit(key, value word) {
 		ValueSpan: l.value.span, Raw: y.s.wholeLines(l.item.span)})
 }
 
-// module takes a field of Ansible's task modprobe, whose own fields are indented deeper.
+// written reads a block of text that goes into the file of FreeBSD or OpenBSD that its item names.
+func (y *yamlReader) written(from, to, line int) bool {
+	inner, kind := y.into(line)
+	switch kind {
+	case Sysctl, Loader:
+		inner.lines(from, to, line, func(line, from, to int) bool { inner.written(kind, line, from, to); return true })
+	case RC:
+		inner.rcText(from, to, line, inner.rcCommand)
+	default:
+		return false
+	}
+	return true
+}
+
+// into returns a scanner whose entries are marked as written into the file that the item names, "" for other files.
+func (y *yamlReader) into(line int) (*scanner, Kind) {
+	kind := fromPath(y.target, "").Kind
+	if y.s.system == Linux || kind != Sysctl && kind != Loader && kind != RC {
+		return nil, ""
+	}
+	return y.s.marking(func(e *Entry) {
+		e.In, e.Block, e.style = kind, line, styleFixed
+		if strings.ContainsAny(e.Value, "{}$") {
+			e.Flags |= Expands
+		}
+	}), kind
+}
+
+// moduleTask is the name of a task about a module of the kernel, or about a variable of rc.conf, whose fields come next.
+func moduleTask(key string) (is, variable bool) {
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	variable = last == "sysrc" || key == "sysrc.managed"
+	return variable || last == "modprobe", variable
+}
+
+// module takes a field of such a task, whose own fields are indented deeper.
 func (y *yamlReader) module(key, value word) {
 	at := y.depth
 	if m := y.modules; m != nil && at <= m.indent {
 		y.loadModule()
 	}
 	m := y.modules
-	switch {
-	case value.text == "" && key.text[strings.LastIndexByte(key.text, '.')+1:] == "modprobe":
-		y.modules = &yamlModule{indent: at}
+	switch task, variable := moduleTask(key.text); {
+	case value.text == "" && task:
+		y.modules = &yamlModule{indent: at, variable: variable}
 	case m == nil:
 	case key.text == "name":
 		m.name = value
+	case key.text == "value":
+		m.value = value
+	case key.text == "path" || key.text == "dest" || key.text == "file":
+		m.path = value.text
 	case key.text == "state":
 		m.absent = value.text != "present"
 	}
@@ -80,15 +122,42 @@ func (y *yamlReader) loadModule() {
 	if m == nil || m.absent || m.name.text == "" || strings.ContainsAny(m.name.text, "{}$ ") {
 		return
 	}
+	if m.variable {
+		y.variable(m)
+		return
+	}
 	y.s.emitModule(m.name, Entry{Raw: y.s.wholeLines(m.name.span)}, y.s.moduleLoadName(m.name.text), "load")
+}
+
+// variable emits the variable of rc.conf, or of the file that sysrc is given instead.
+func (y *yamlReader) variable(m *yamlModule) {
+	y.target = cmp.Or(m.path, "/etc/rc.conf")
+	inner, kind := y.into(m.name.line)
+	y.target = ""
+	if kind == "" || m.value.text == "" {
+		return
+	}
+	e := Entry{Key: m.name.text, Name: m.name.text, Value: m.value.text, Line: m.name.line, KeySpan: m.name.span,
+		ValueSpan: m.value.span, Raw: y.s.wholeLines(m.name.span)}
+	if kind == RC {
+		inner.rcVariable(e)
+		return
+	}
+	if strings.HasSuffix(e.Key, "_load") {
+		e.Flags |= Module
+	}
+	inner.emit(e)
 }
 
 // fileLine reads a line that a task writes into another file: an assignment of a
 // sysctl, a kernel command line, a limit, or options of a module.
 func (y *yamlReader) fileLine(value word) {
-	switch kind := fromPath(y.dest, "").Kind; {
-	case (kind == ModulesLoad || kind == Modprobe || kind == Limits) && !strings.ContainsAny(value.text, "{}\\"):
-		y.s.wholeAs(kind, value.span.Start, value.span.End, value.line)
+	inner, kind := y.into(value.line)
+	switch of := fromPath(y.target, "").Kind; {
+	case kind != "" && !strings.ContainsAny(value.text, `\`):
+		inner.written(kind, value.line, value.span.Start, value.span.End)
+	case (of == ModulesLoad || of == Modprobe || of == Limits) && !strings.ContainsAny(value.text, `{}\`):
+		y.s.wholeAs(of, value.span.Start, value.span.End, value.line)
 	case y.s.yamlAssigns(value.text):
 		name, _, _ := strings.Cut(value.text, "=")
 		at := value.span.Start + len(name)

@@ -59,7 +59,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 			key = r.RenamedTo + "\x00" + e.Iface
 		}
 	}
-	if before, ok := k.set[key]; ok && effective && before.entry.Block == e.Block {
+	if before, ok := k.set[key]; ok && effective && oneBlock(before, a) {
 		if precedes(a, before) {
 			k.superseded(a, before)
 			return
@@ -69,6 +69,14 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if len(k.set) < cacheLimit*20 {
 		k.set[key] = a
 	}
+}
+
+// oneBlock reports two lines of one block, or of paragraphs of a guide between which there is nothing but settings.
+func oneBlock(before, after *assignment) bool {
+	const near = 4 << 10
+	from, to := before.entry.Raw.End, after.entry.Raw.Start
+	return before.entry.Block == after.entry.Block || after.file.kind == conffile.Other && before.kind == after.kind &&
+		before.file == after.file && to-from < near && assignmentsOnly(after.file.text, from, to)
 }
 
 // precedes reports a loader's line that a script writes behind one of sysctl.conf:

@@ -138,8 +138,9 @@ func (k *checker) run(files []*source) {
 		paths = append(paths, f.path)
 		byPath[f.path] = f
 		k.kinds[f.kind] = true
-		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text) ||
-			f.kind == conffile.Sysctl && forwarding.MatchString(f.text)
+		told := f.kind == conffile.Script || f.kind == conffile.Other
+		k.forwards = k.forwards || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
+			(told || f.kind == conffile.Sysctl) && forwarding.MatchString(f.text)
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
 		if iface, ok := strings.CutPrefix(path.Base(f.path), "hostname.pppoe"); ok && !strings.Contains(f.text, "mtu") {
 			k.plainPPPoE["pppoe"+iface] = true
@@ -173,11 +174,11 @@ func (k *checker) run(files []*source) {
 	k.judgeSQM()
 }
 
-// gateway is the line of rc.conf that makes a FreeBSD host a router.
-var gateway = regexp.MustCompile(`(?im)^\s*(ipv6_)?gateway_enable=["']?yes`)
+// gateway is the line of rc.conf, or the command, that makes a FreeBSD host a router or lets it translate addresses.
+var gateway = regexp.MustCompile(`(?im)^\s*(?:sysrc\s+|echo\s+["']?)?(?:(?:ipv6_)?gateway|firewall_nat|natd)_enable=\\?["']?yes`)
 
-// forwarding is the line of sysctl.conf that makes a BSD a router.
-var forwarding = regexp.MustCompile(`(?m)^\s*net\.inet6?\.ip6?\.forwarding\s*=\s*"?[12]`)
+// forwarding is the line of sysctl.conf, or the command, that makes a BSD a router.
+var forwarding = regexp.MustCompile(`(?m)^\s*(?:sysctl\s+(?:-w\s+)?|echo\s+["']?)?net\.inet6?\.ip6?\.forwarding\s*=\s*"?[12]`)
 
 // role is the host's role: the one that was given, or router where a file
 // says so.
@@ -213,10 +214,10 @@ func (k *checker) readFile(f *source) {
 			switch kind := k.file.kind; {
 			case kind == conffile.PF:
 				f.severity, f.because = Error, ""
-			case kind == conffile.RC:
-				f.because = "" // the shell reads it
 			case r.Because != "":
 				f.because = r.Because
+			case kind == conffile.RC:
+				f.because = "" // the shell reads it
 			case kind == conffile.Script:
 				f.because = "The program gets the words as the shell splits them, and refuses this command."
 			}
@@ -266,7 +267,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.assign(e, nil, true)
 		return
 	}
-	if f := hosts(r, e); f != nil {
+	if f := cmp.Or(hosts(r, e), k.misspeltMember(r, e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -378,12 +379,18 @@ func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
 // refusedByPF are the codes of lines of pf.conf for which pfctl loads nothing.
 var refusedByPF = []string{"removed", "renamed", "not-yet", "bad-value", "out-of-range", "syntax", "unknown-key"}
 
+// ofReleases are the codes of what is right in another release, which a script may have asked for.
+var ofReleases = []string{"removed", "renamed", "not-yet"}
+
 // report adds a problem at an entry unless a comment suppresses it.
 func (k *checker) report(e conffile.Entry, f finding) {
 	for _, code := range slices.Concat(k.opt.Ignore, k.ignores[k.file][e.Line]) {
 		if code == f.code || code == "*" {
 			return
 		}
+	}
+	if e.Has(conffile.ByRelease) && slices.Contains(ofReleases, f.code) {
+		return
 	}
 	if len(k.problems) >= MaxProblems {
 		k.dropped++
@@ -432,39 +439,6 @@ func (k *checker) lineAt(offset int) conffile.Span {
 		k.line.End = offset + i
 	}
 	return k.line
-}
-
-// suppressions returns the codes that comments suppress, by line. A comment
-// "# wirerate: ignore CODE[,CODE] reason" is about its own line, or when it
-// stands alone, about the next line that is neither empty nor a comment.
-func suppressions(text string) map[int][]string {
-	const mark = "wirerate: ignore "
-	if !strings.Contains(text, mark) {
-		return nil
-	}
-	out := map[int][]string{}
-	var waiting []string
-	line := 0
-	for l := range strings.SplitSeq(text, "\n") {
-		line++
-		trimmed := strings.TrimSpace(l)
-		comment := strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";")
-		before, after, marked := strings.Cut(l, mark)
-		marked = marked && strings.ContainsAny(before, "#;")
-		var codes []string
-		if marked {
-			list, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-			codes = strings.Split(list, ",")
-		}
-		switch {
-		case comment:
-			waiting = append(waiting, codes...)
-		case trimmed != "":
-			out[line] = append(append(out[line], waiting...), codes...)
-			waiting = nil
-		}
-	}
-	return out
 }
 
 // placeOf returns where a setting is written, in the words of

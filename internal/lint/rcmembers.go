@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // judgePrefixes reports addresses of ifconfig that there are not.
@@ -137,7 +138,7 @@ var (
 	companions = [][2]string{{"natd_enable", "firewall_enable"}, {"firewall_nat_enable", "firewall_enable"},
 		{"dummynet_enable", "firewall_enable"}, {"firewall_nat64_enable", "firewall_enable"}}
 	exclusive = [][]string{{"ntpd_enable", "openntpd_enable", "chronyd_enable"}, {"powerd_enable", "powerdxx_enable"},
-		{"syslogd_enable", "rsyslogd_enable", "syslog_ng_enable"}}
+		{"syslogd_enable", "rsyslogd_enable", "syslog_ng_enable"}, {"unbound_enable", "local_unbound_enable"}}
 )
 
 // judgeServices reports what is switched on without what starts it, and two daemons for one task.
@@ -170,44 +171,6 @@ func (k *checker) judgeServices() {
 					first.entry.Line),
 				because: "The two work against each other, or the second one finds its port taken; switch one off."})
 		}
-	}
-}
-
-// aliasName is a variable of rc.conf for one more address of an interface.
-var aliasName = regexp.MustCompile(`^ifconfig_(.+)_alias([0-9]+)(_ipv6)?$`)
-
-// judgeAliasNumbers reports aliases that the scripts do not come to, since they count from 0 and stop at the first
-// number that is not set, and names that look like aliases and are none.
-func (k *checker) judgeAliasNumbers() {
-	told := map[string]bool{}
-	for a := range k.ifconfigLines() {
-		m := aliasName.FindStringSubmatch(a.entry.Name)
-		if m == nil || a.entry.Has(conffile.Conditional) {
-			continue
-		}
-		if m[3] != "" {
-			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning,
-				sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
-				message: fmt.Sprintf("%s is no variable of rc.conf; write ifconfig_%s_alias%s=\"inet6 ...\" with a number of its own",
-					a.entry.Name, m[1], m[2]),
-				because: "Aliases of both families are numbered in one row, and the value begins with the family, so that this " +
-					"address is not set."})
-			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		missing := 0
-		for missing < n && k.variables[fmt.Sprintf("ifconfig_%s_alias%d", m[1], missing)] {
-			missing++
-		}
-		if err != nil || missing == n || told[m[1]] {
-			continue
-		}
-		told[m[1]] = true
-		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning,
-			sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
-			message: fmt.Sprintf("%s is not read: there is no ifconfig_%s_alias%d", a.entry.Name, m[1], missing),
-			because: "The scripts count the aliases from 0 and stop at the first number that is not set, so that this address and " +
-				"those of higher numbers are missing."})
 	}
 }
 
@@ -323,7 +286,7 @@ func (k *checker) judgeLinuxNames() {
 	}
 }
 
-// judgeNumberless reports an interface without a number whose name is a slip from one of another line: emo for em0.
+// judgeNumberless reports an interface whose name is a slip from one of another line: emo for em0, bridge or brdige0 for bridge0.
 func (k *checker) judgeNumberless() {
 	given, numbered := map[string]bool{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
@@ -335,19 +298,41 @@ func (k *checker) judgeNumberless() {
 			numbered[iface] = true
 		}
 	}
+	var clones []string
+	if a := k.assigned("cloned_interfaces"); a != nil && a.kind == conffile.RC && !a.entry.Has(conffile.Expands) {
+		clones = strings.Fields(a.entry.Value)
+	}
 	for a := range k.ifconfigLines() {
 		iface := a.entry.Iface
-		if given[iface] || iface == "" || iface == "*" || strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") != "" {
+		if given[iface] || iface == "" || iface == "*" || slices.Contains(clones, iface) {
 			continue
 		}
-		for _, meant := range slices.Sorted(maps.Keys(numbered)) {
-			if len(meant) != len(iface) || strings.ReplaceAll(strings.ReplaceAll(meant, "0", "o"), "1", "l") != iface {
-				continue
+		meant, because := "", "with a letter in place of the digit"
+		if strings.Trim(iface, "abcdefghijklmnopqrstuvwxyz") == "" {
+			for _, name := range slices.Sorted(maps.Keys(numbered)) {
+				if len(name) == len(iface) && strings.ReplaceAll(strings.ReplaceAll(name, "0", "o"), "1", "l") == iface {
+					meant = name
+					break
+				}
 			}
+		}
+		for _, clone := range clones {
+			driver := strings.TrimRight(clone, "0123456789")
+			switch {
+			case meant != "" || clone == driver:
+			case iface == driver:
+				meant, because = clone, "without a number"
+			case clonedDrivers[driver] && strings.TrimLeft(iface, "abcdefghijklmnopqrstuvwxyz") == clone[len(driver):] && spelling.Slip(iface, clone):
+				meant, because = clone, "which nothing creates"
+			}
+		}
+		if meant != "" {
 			k.reportIn(a.file, a.entry, finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5), ifconfig_<interface>"},
-				message: fmt.Sprintf("%s names the interface %s, with a letter in place of the digit; did you mean %s?", a.entry.Name, iface, meant),
+				message: fmt.Sprintf("%s names the interface %s, %s; did you mean %s?", a.entry.Name, iface, because, meant),
 				because: "No interface has this name, so the line has no effect."})
-			break
 		}
 	}
 }
+
+// clonedDrivers are drivers of cloned interfaces from whose names no other driver's is a slip.
+var clonedDrivers = map[string]bool{"bridge": true, "epair": true, "lagg": true, "vxlan": true}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -48,6 +49,22 @@ func (k *checker) judgeMasks() {
 				a.entry.Name, words[i+1]),
 			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is " +
 				"deprecated; since 15.0 it refuses the address (\"... without mask is no longer supported\")."})
+	}
+}
+
+// judgeRouterFamily reports a default router whose address is of the other family.
+func (k *checker) judgeRouterFamily() {
+	for name, other := range map[string]string{"defaultrouter": "ipv6_defaultrouter", "ipv6_defaultrouter": "defaultrouter"} {
+		a := k.assigned(name)
+		if a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands) {
+			continue
+		}
+		if at, err := netip.ParseAddr(a.entry.Value); err == nil && at.Is6() != (name == "ipv6_defaultrouter") {
+			k.reportIn(a.file, a.entry, finding{code: "bad-value", severity: Warning, value: true,
+				sources: []string{"rc.conf(5)", "libexec/rc/rc.d/routing, static_inet and static_inet6"},
+				message: fmt.Sprintf("%s is an address of the other family: write %s", a.entry.Value, other),
+				because: "rc.d/routing passes it to route for one family, which refuses it, so there is no default route."})
+		}
 	}
 }
 

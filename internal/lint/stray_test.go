@@ -24,6 +24,11 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, loader, "ifconfig_em0=\"DHCP\"\n", "wrong-file warning rc.conf"},
 		{catalog.FreeBSD, loader, "jail_enable=\"YES\"\n", "wrong-file warning rc.conf"},
 		{catalog.FreeBSD, loader, "ispfw_load=\"YES\"\n", ""},
+		{catalog.FreeBSD, loader, "if_mlx5en_load=\"YES\"\n", "unknown-key warning write mlx5en_load"},
+		{catalog.FreeBSD, loader, "if_ixgbe_load=\"YES\"\n", "unknown-key warning write if_ix_load"},
+		{catalog.FreeBSD, loader, "if_bge_load=\"YES\"\n", ""},
+		{catalog.FreeBSD, loader, "hw.netmap.buf_size=4096\n", "unknown-key warning did you mean dev.netmap.buf_size?"},
+		{catalog.FreeBSD, loader, "kern.securelevel_enable=1\n", "unknown-key warning kern_securelevel_enable is a variable of rc.conf"},
 		{catalog.FreeBSD, loader, "mlxen_load=\"YES\"\n", "renamed warning mlx4en_load"},
 		{catalog.FreeBSD, loader, "hint.ahcich.7.om_level=\"5\"\n", "unknown-key warning hint.ahcich.7.pm_level"},
 		{catalog.FreeBSD, loader, "hint.ahcich.7.sata_rev=\"2\"\n", ""},
@@ -119,5 +124,34 @@ func TestGuideToTwoSystems(t *testing.T) {
 	want := []string{"freebsd removed net.inet.tcp.recvbuf_inc", "openbsd below-default net.inet.ip.ifq.maxlen"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestGuideWithOtherSystems holds that a setting of the BSDs in a guide that names one is not told as one that Linux lacks.
+func TestGuideWithOtherSystems(t *testing.T) {
+	for text, want := range map[string]int{
+		"```sh\n# for linux\nsysctl -w net.core.rmem_max=2097152\n# for macos\nsysctl -w net.inet.udp.recvspace=2097152\n```\n": 0,
+		"```sh\n# for linux\nsysctl -w net.core.rmem_max=2097152\nsysctl -w net.inet.udp.recvspace=2097152\n```\n":              1,
+	} {
+		n := 0
+		for _, p := range Run(load(t), []Input{{Path: "a.md", Text: text}}, Options{}).Problems {
+			if p.Code == "wrong-system" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%q: %d, want %d", text, n, want)
+		}
+	}
+}
+
+// TestGuideBySystems holds that lines which end in a colon tell whose settings follow.
+func TestGuideBySystems(t *testing.T) {
+	in := Input{Path: "a.md", Text: "Debian:\n\n```\nnet.ipv4.ip_forward=1\nnet.core.somaxconn=8192\n```\n\nFreeBSD:\n\n```\n" +
+		"net.inet.ip.forwarding=1\nkern.ipc.nmbufs=9\n```\n\nmacOS:\n\n```\nsudo sysctl -w net.inet.tcp.win_scale_factor=8\n```\n"}
+	for _, p := range Run(load(t), []Input{in}, Options{}).Problems {
+		if p.Code == "wrong-system" || p.Code == "unknown-key" {
+			t.Errorf("%d: %s", p.Line, p.Message)
+		}
 	}
 }

@@ -22,7 +22,6 @@ func (k *checker) judgeTogether() {
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
 		k.judgeAdvertised()
 		k.judgeAliases()
-		k.judgeAliasNumbers()
 		k.judgeAttached()
 		k.judgeSolicited()
 		k.judgeSameAddress()
@@ -37,6 +36,7 @@ func (k *checker) judgeTogether() {
 		k.judgeLinuxNames()
 		k.judgeNumberless()
 		k.judgeOwnRouter()
+		k.judgeRouterFamily()
 		k.judgeSegmentSize()
 		k.judgeTagNumbers()
 		k.judgeServices()
@@ -111,7 +111,7 @@ func (k *checker) judgeFilters() {
 			on = append(on, k.assigned(name))
 		}
 	}
-	if len(on) < 2 {
+	if len(on) < 2 || on[0].entry.Block != on[1].entry.Block { // two ways to do it in a guide
 		return
 	}
 	k.reportIn(on[1].file, on[1].entry, finding{code: "conflict",
@@ -153,8 +153,9 @@ func (k *checker) judgeForwarding(variable, setting string) {
 		return
 	}
 	on, ok := truth(a.entry.Value)
-	if !ok || on == 1 == k.switchedOn(variable) {
-		return
+	part := a.file.kind == conffile.Other || a.file.kind == conffile.Script
+	if !ok || on == 1 == k.switchedOn(variable) || on == 1 && part && !k.variables["hostname"] {
+		return // a guide may show, and a script write, a part of rc.conf
 	}
 	f := finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/routing"},
 		message: fmt.Sprintf("%s = %s, but rc.conf does not set %s=\"YES\"", setting, a.entry.Value, variable),

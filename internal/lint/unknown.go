@@ -96,7 +96,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 			" is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.memberOf(at, e.Name+".") + "."}}
 	}
-	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
+	if f := cmp.Or(k.dottedInterface(e), k.unitless(e), k.dottedVariable(e)); f != nil {
 		return []finding{*f}
 	}
 	return k.absent(e)
@@ -120,7 +120,10 @@ func (k *checker) memberOf(at int, group string) string {
 // and by names that are spelt almost the same.
 func (k *checker) absent(e conffile.Entry) []finding {
 	because := k.covers(e.Name)
-	near, slip := k.nearest(e.Name)
+	near, slip := k.underOther(e.Name), true
+	if near == "" {
+		near, slip = k.nearest(e.Name)
+	}
 	if because == "" && near == "" {
 		return nil
 	}
@@ -128,6 +131,9 @@ func (k *checker) absent(e conffile.Entry) []finding {
 	if because == "" {
 		f.message = e.Name + " is not known"
 		f.because = "The catalog does not have every setting of this subtree, but one that is spelt almost the same."
+		if lastPart(near) == lastPart(e.Name) && slip && k.underOther(e.Name) == near {
+			f.because = "The setting of this name is in another group."
+		}
 		if group, _, _ := strings.Cut(e.Name, "."); k.system == catalog.Linux && !k.hasGroup(group) {
 			f.because = "Linux itself has no group of settings by the name " + group + "."
 		}
@@ -146,6 +152,56 @@ func (k *checker) absent(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// rootGroups are the groups of FreeBSD's settings that people take for one another.
+var rootGroups = []string{"dev", "hw", "kern", "net", "net.inet", "security", "vfs", "vm"}
+
+// underOther is the setting that a name of FreeBSD is but for its group, as dev.netmap.buf_size is for hw.netmap.buf_size;
+// "" where there is none, or several.
+func (k *checker) underOther(name string) (found string) {
+	group, rest, _ := strings.Cut(name, ".")
+	if k.system != catalog.FreeBSD || !strings.Contains(rest, ".") {
+		return ""
+	}
+	for _, root := range rootGroups {
+		other := root + "." + rest
+		if _, known := slices.BinarySearch(k.names, other); !known || root == group || !k.meant(name, other) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = other
+	}
+	return found
+}
+
+// dottedVariable finds a variable of rc.conf that is written with a dot, as a sysctl is.
+func (k *checker) dottedVariable(e conffile.Entry) *finding {
+	variable := strings.ReplaceAll(e.Name, ".", "_")
+	r := k.lookup(variable)
+	if k.system != catalog.FreeBSD || r == nil || !slices.Contains(r.Belongs, "rc") || strings.Contains(r.Name, "*") {
+		return nil
+	}
+	return &finding{code: "unknown-key", severity: Warning, sources: r.Sources,
+		message: fmt.Sprintf("%s does not exist; %s is a variable of rc.conf", e.Name, variable),
+		because: "The kernel has no setting of this name, and a variable of rc.conf is written with underscores."}
+}
+
+// misspeltMember judges a name of which the catalog has no more than the group, but one that is spelt almost the same.
+func (k *checker) misspeltMember(r *catalog.Record, e conffile.Entry) *finding {
+	if !strings.HasSuffix(r.Name, ".*") {
+		return nil
+	}
+	near, slip := k.nearest(e.Name)
+	if !slip || strings.Contains(near, "*") || withoutDigits(near) == withoutDigits(e.Name) {
+		return nil
+	}
+	text := e.Name + " is not known; did you mean " + near + "?"
+	return &finding{code: "unknown-key", severity: Warning, message: text, sources: r.Sources,
+		because: "The catalog does not have every setting of this subtree, but one that is spelt almost the same.",
+		fix:     &Fix{Kind: FixRename, To: near, Reason: text}}
 }
 
 // foreign reports whether the catalog has nothing in a group below net, which a
@@ -197,59 +253,6 @@ func (k *checker) misspeltFeature(e conffile.Entry) []finding {
 	return []finding{{code: "unknown-key", severity: Warning, message: fmt.Sprintf("%s is not known; did you mean %s?",
 		e.Key, near),
 		because: "ethtool refuses the name, and with it the whole line.", sources: []string{"ethtool(8)"}}}
-}
-
-// otherModules are modules of FreeBSD that are one letter from one in the catalog.
-var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "if_ed", "if_ef", "if_enc", "if_et",
-	"if_gem", "if_gre",
-	"if_ixv", "if_le", "if_me", "if_mge", "if_oce", "if_ptnet", "if_rl", "if_rue", "if_ure", "if_vxlan", "if_xl",
-	"ipwfw", "ispfw", "ixgb",
-	"pflow", "t3fw_cfg", "t7fw_cfg"}
-
-// misspeltModule judges a module of loader.conf whose name is a slip from a known one:
-// ports bring others that nobody lists.
-func (k *checker) misspeltModule(e conffile.Entry) []finding {
-	near, slip := k.nearest(e.Name)
-	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
-	if algorithm, ok := strings.CutPrefix(typed, "cc_"); ok && !slip && !swapped(typed, module) {
-		return []finding{k.noAlgorithm(e, algorithm)}
-	}
-	if slices.Contains(otherModules, typed) || !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 ||
-		withoutDigits(typed) == withoutDigits(module) {
-		return nil
-	}
-	severity := Info // a port may bring a module of that name
-	if swapped(typed, module) {
-		severity = Warning
-	}
-	return []finding{{code: "unknown-key", severity: severity, message: fmt.Sprintf("%s is not known; did you mean %s?",
-		e.Name, near),
-		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
-}
-
-// noAlgorithm judges a module of a congestion control that there is not: all of them are in the catalog.
-func (k *checker) noAlgorithm(e conffile.Entry, algorithm string) finding {
-	f := finding{code: "unknown-key", severity: Warning, sources: []string{"freebsd-src sys/modules/cc/Makefile"},
-		message: e.Name + " loads nothing: there is no such module",
-		because: "The kernel's congestion controls are cubic, newreno, htcp, cdg, chd, hd, vegas and dctcp."}
-	if stack := "tcp_" + algorithm + "_load"; k.lookup(stack) != nil {
-		f.message += "; " + algorithm + " is a TCP stack: " + stack
-		f.because += " A stack is chosen by net.inet.tcp.functions_default."
-	}
-	return f
-}
-
-// swapped reports whether two words differ in the order of two letters beside each other.
-func swapped(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) - 1 {
-		if a[i] != b[i] {
-			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
-		}
-	}
-	return false
 }
 
 // pastedCommand is a sysctl command before a name, behind a prompt as a guide
@@ -436,6 +439,9 @@ var ownTrees = []struct {
 
 // wrongSystem judges a setting of another system.
 func (k *checker) wrongSystem(e conffile.Entry) *finding {
+	if k.file.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(k.file.text) {
+		return nil // a line of a guide to several systems
+	}
 	owner, tells := conffile.SystemOfKey(e.Name)
 	linuxKey := tells && owner == conffile.Linux
 	bsdKey := tells && !linuxKey

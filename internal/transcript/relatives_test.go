@@ -32,3 +32,15 @@ func TestRelatives(t *testing.T) {
 		}
 	}
 }
+
+// TestPfSenseRelease reads the release of FreeBSD from pfSense's prompt, and none from a version that is not known.
+func TestPfSenseRelease(t *testing.T) {
+	for version, want := range map[string]string{
+		"2.2.6": "10.1-STABLE", "2.4.3": "11.1-STABLE", "2.4.5": "11.3-STABLE", "2.7.2": "14.0-STABLE", "21.05.2": "12.2-STABLE",
+		"23.09.1": "14.0-STABLE", "25.07": "15.0-STABLE", "25.11": "16.0-STABLE", "31.03": "", "2.1": "",
+	} {
+		if got := pfSenseRelease("[" + version + "-RELEASE][admin@gw.example.net]/root: pfctl -si"); got != want {
+			t.Errorf("pfSense %s is FreeBSD %q, want %q", version, got, want)
+		}
+	}
+}
