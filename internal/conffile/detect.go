@@ -65,6 +65,10 @@ func Detect(file string, data []byte) Guess {
 		switch {
 		case g.Kind == PF && translates.MatchString(text) && !translatesTo.MatchString(text):
 			g.System = FreeBSD // whose newer releases have the words of OpenBSD too
+		case system != Linux && headed(g.Kind, text, votes) != "":
+			g.System = headed(g.Kind, text, votes)
+		case g.Kind == RC && strings.HasSuffix(file, "rc.conf.local") && flagsOnly(text):
+			g.System = OpenBSD
 		case system != "":
 			g.System = system
 		case g.System == Linux && bsd:
