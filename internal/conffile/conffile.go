@@ -54,13 +54,16 @@ const (
 	Keyfile     Kind = "nmconnection" // connections of NetworkManager
 	Udev        Kind = "udev"         // rules of udev: attributes and commands
 	UCI         Kind = "uci"          // files of OpenWrt's /etc/config
+	MyGate      Kind = "mygate"       // OpenBSD's default gateways
+	LoginConf   Kind = "login.conf"   // login.conf of the BSDs: limits of open files
+	Relayd      Kind = "relayd.conf"  // OpenBSD relayd.conf: checks, queues, and what relayd refuses
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, MyGate, LoginConf, Relayd, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -245,6 +248,12 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.udev()
 	case UCI:
 		s.uci()
+	case MyGate:
+		s.myGate()
+	case LoginConf:
+		s.loginConf()
+	case Relayd:
+		s.relayd()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()

@@ -107,7 +107,7 @@ func SystemOf(k Kind) System {
 	switch k {
 	case Loader, Jail:
 		return FreeBSD
-	case HostnameIf:
+	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
 		Service, Keyfile, Udev, UCI, Other:
@@ -197,6 +197,12 @@ func fromName(name, text string) Guess {
 		return likely(Jail, FreeBSD)
 	case isHostnameIf(name):
 		return likely(HostnameIf, OpenBSD)
+	case name == "mygate":
+		return likely(MyGate, OpenBSD)
+	case strings.HasSuffix(name, "login.conf"):
+		return likely(LoginConf, "")
+	case strings.HasSuffix(name, "relayd.conf"):
+		return likely(Relayd, OpenBSD)
 	case strings.Contains(name, "pf.conf"):
 		return likely(PF, "")
 	case strings.Contains(name, "modules-load") && strings.HasSuffix(name, ".conf"):

@@ -53,6 +53,9 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 	if family == "inet" || strings.HasPrefix(pfIface(words), "lo") {
 		return
 	}
+	if !pass && family == "inet6" && pfIface(words) != "" && pfProtocols(words) == "any" {
+		return // IPv6 is not meant to be spoken there
+	}
 	narrow, quick, out := false, false, false
 	for i, w := range words {
 		switch w.text {

@@ -269,7 +269,7 @@ func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.Sys
 		return []catalog.System{catalog.System(conffile.SystemOf(kind))}
 	case g.System != "":
 		return []catalog.System{catalog.System(g.System)}
-	case g.BSD || kind == conffile.PF || kind == conffile.RC:
+	case g.BSD || kind == conffile.PF || kind == conffile.RC || kind == conffile.LoginConf:
 		return []catalog.System{catalog.FreeBSD, catalog.OpenBSD}
 	}
 	return catalog.Systems()
