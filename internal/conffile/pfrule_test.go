@@ -27,7 +27,7 @@ func TestPFRule(t *testing.T) {
 		{"#\\", ""}, {"# a \\ \npass out on em0", ""},
 		{"pass in proto tcp to port 21 rdr-to 127.0.0.1 port 8021", "1:30 pf:rule/proxy=ftp-proxy\n"},
 		{"pass in inet proto tcp to port 21 divert-to 127.0.0.1 port 8021\npass in proto tcp to port 80 rdr-to 127.0.0.1 port 8080", ""},
-		{"pass in proto tcp to port 2004:2000\npass in proto tcp to port 5 >< 5", "refused 1:26 \"2004:2000\"\nrefused 2:29 \"><\"\n"},
+		{"pass in proto tcp to port 2004:2000\npass in proto tcp to port 5 >< 5", "refused 1:27 \"2004:2000\"\nrefused 2:29 \"><\"\n"},
 		{"pass in proto tcp to port { 2000:2004 7:7 } from port 5 >< 9", ""}, {"pass in to 2001:7 label \"port 9:1\"", ""},
 		{"pass in route-to 192.0.2.1@em1 from any", "refused 1:18 \"192.0.2.1@em1\"\n"},
 		{"set skip on { lo em }", "1:5 pf:set/skip={ lo em } [*]\n1:18 pf:rule/driver=em\n"}, {"set skip on { lo0 vlan em0 }", "1:5 pf:set/skip={ lo0 vlan em0 } [*]\n"},

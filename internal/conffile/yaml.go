@@ -323,7 +323,7 @@ func yamlSystem(text string) System {
 			return Linux
 		case system == Linux && otherBSD.MatchString(text):
 			return ""
-		case votes[OpenBSD] > votes[FreeBSD]:
+		case votes[OpenBSD] > votes[FreeBSD], len(votes) > 0 && onlyNamed(text) == OpenBSD:
 			return OpenBSD
 		case votes[FreeBSD]+votes[""] > 0:
 			return FreeBSD
