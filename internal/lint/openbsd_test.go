@@ -69,6 +69,33 @@ func TestOpenBSD(t *testing.T) {
 		{"a large network of another kind", "hostname.vxlan1", "vnetid 70000\nparent em0\nup\n", nil},
 		{"a slow default", "pf.conf", "queue a on em0 bandwidth 90M max 90M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 89M\npass out\nmatch out set queue b\n",
 			[]string{"unassigned traffic uses b"}},
+		{"options of others", "pf.conf", "# OpenBSD\nset limit { eth-anchors 10, src-node 5 }\nset timeout tcp.establish 9000\nset altq yes\nset limit states 200000\nmatch in scrub (no-df)\nmatch out scrub (no-df)\n",
+			[]string{"limit eth-anchors, which is FreeBSD's", "did you mean src-nodes", "no set timeout tcp.establish", "set altq, which is FreeBSD's"}},
+		{"options of FreeBSD", "pf.conf", "# FreeBSD\nset limit { eth-anchors 10, states 200000 }\nset fail-policy return\nnat on em0 -> (em0)\n", nil},
+		{"loopback and antispoof", "pf.conf", "# OpenBSD\nantispoof quick for em0\nmatch out on pppoe0 nat-to pppoe0\n",
+			[]string{"blocks what the host sends to its own address", "write nat-to (pppoe0)"}},
+		{"segments of tunnels", "pf.conf", "# OpenBSD\nmatch on wg1 scrub (max-mss 1400)\nmatch on gre0 scrub (max-mss 1436)\n", []string{"write max-mss 1380"}},
+		{"daemons that are gone", "rc.conf.local", "rtadvd_flags=em1\nnamed_flags=NO\npkg_scripts=\"a \\\n b\"\npkg_scripts=$x\nunbound_flags=\n",
+			[]string{"OpenBSD has no rtadvd since 6.4", "must be on one line", "$x is not expanded"}},
+		{"ifconfig of others", "hostname.em0", "inet 192.0.2.5 netmask 255.255.255.0\n-tso lro autoconfprivacy\njoin DHCP wpakey lro\ninet 10.0.0.5\nifconfig_em0=\"DHCP\"\n",
+			[]string{"without the word netmask", "no option tso", "write tcplro", "write temporary", "gets that of its class, /8", "a line of rc.conf"}},
+		{"ifconfig of OpenBSD", "hostname.em0", "inet 192.0.2.5 255.255.255.0 NONE description lro\ninet6 autoconf -temporary\ntcplro\ninet 192.168.1.2\nmtu 9000 up\n", nil},
+		{"peers", "hostname.wg0", "wgkey k wgport 1\nwgpeer a= wgendpoint 192.0.2.1:51820 wgaip 0.0.0.0/0\nwgpeer b= wgendpoint 192.0.2.2 51820\n" +
+			"wgpeer c= wgendpoint 2001:db8::1 51820 wgaip ::/0\n", []string{"wgendpoint 192.0.2.1 51820", "no wgaip"}},
+		{"gateways", "/etc/mygate", "# a\ndefault 192.0.2.1\n", []string{"not the address of a gateway"}},
+		{"a gateway of each family", "/etc/mygate", "192.0.2.1\nfe80::1%em0\n!sleep 1\n192.0.2.2\n", []string{"only the first gateway"}},
+		{"a gateway of the link", "/etc/mygate", "fe80::1\n", []string{"write fe80::1%em0"}},
+		{"classes", "login.conf", "default:\\\n\t:umask=022:\n\t:tc=a:\ndaemon:\\\n\t:openfiles-max=100:\\\n\t:openfiles-cur=200:\ny:\\\n\t:b:\\ \n\t:c:\n",
+			[]string{"belongs to no class", "above openfiles-max = 100", "blanks behind the backslash"}},
+		{"a class", "login.conf", "daemon:\\\n\t:openfiles=1024:\\\n\t:path=/bin /sbin:\\\n\t:tc=default:\n\nx:openfiles-cur=1:\n", nil},
+		{"a relay", "relayd.conf", "t = 30\ninterval 5\ntimeout 6000\nlog all\ntable <a> { 192.0.2.1\n192.0.2.2 }\nhttp protocol p {\n\trequest header append \"a\" to \"b\"\n" +
+			"\ttcp { nodelay, backlog 500 }\n}\nrelay r {\n\tlisten on em0 port 443 ssl\n\tsession limit 9\n\tforward to <a> port 80 check http \"/\" code 200 timeout $t\n}\n",
+			[]string{"6000 ms is not shorter", "log all since OpenBSD 6.5", "write match request", "write tls", "no session limit", "30 is 30 milliseconds"}},
+		{"a relay of today", "relayd.conf", "interval 10\ntimeout 1000\nlog state changes\ntable <a> { 192.0.2.1 }\nhttp protocol p {\n\tmatch request header set \"ssl\" value \"on\"\n" +
+			"\ttls session tickets\n\treturn error\n}\nrelay r {\n\tlisten on em0 port 443 tls\n\tprotocol p\n\tsession timeout 30\n\tforward to <a> port 80 check tcp\n}\n", nil},
+		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
+			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
+		{"a playbook", "x.yml", "- hosts: openbsd\n  tasks:\n    - ansible.posix.sysctl:\n        name: kern.ipc.somaxconn\n        value: 1024\n", []string{"is a setting of FreeBSD"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
 			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},
 		{"a file that grows", "x.sh", "#!/bin/ksh\necho '# own' > /etc/sysctl.conf\necho kern.maxfiles=20000 > /etc/sysctl.conf\n" +
@@ -87,6 +114,48 @@ func TestOpenBSD(t *testing.T) {
 				t.Errorf("%q, want %q", serious, tt.want)
 			}
 		})
+	}
+}
+
+// TestOpenBSDHost holds what is said of files of one host beside each other.
+func TestOpenBSDHost(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"a router that does not forward", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to em0\n", "etc/sysctl.conf", "ddb.panic=0\n", "etc/hostname.em0", "dhcp\n"},
+			[]string{"write nat-to (em0)", "sysctl.conf does not set net.inet.ip.forwarding=1"}},
+		{"a router", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to em0\n", "etc/sysctl.conf", "net.inet.ip.forwarding=1\n", "etc/hostname.em0",
+			"inet 192.0.2.2 255.255.255.0\n", "etc/mygate", "192.0.2.1\n"}, nil},
+		{"a gateway of another network", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n"},
+			[]string{"none of the networks of the interfaces (192.0.2.0/24) has the gateway"}},
+		{"a gateway beside a command", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n!ifconfig em0 alias 198.51.100.2/24\n"}, nil},
+		{"a gateway beside DHCP", []string{"etc/mygate", "192.0.2.1\n", "etc/hostname.em0", "inet autoconf\n"}, []string{"this gateway is not used: hostname.em0"}},
+		{"virtual hosts", []string{"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em0 pass x 192.0.2.2\n",
+			"etc/sysctl.conf", "net.inet.ip.forwarding=1\n", "etc/hostname.em0", "up\n"},
+			[]string{"2 carp interfaces without net.inet.carp.preempt=1", "vhid 1 on em0 is that of hostname.carp0 too"}},
+		{"virtual hosts of two networks", []string{"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em1 pass x 192.0.2.2\n",
+			"etc/sysctl.conf", "net.inet.carp.preempt=1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n"}, nil},
+		{"full frames", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "up\n"},
+			[]string{"add mtu 1508 to hostname.em0"}},
+		{"full frames with room", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "mtu 1508\nup\n",
+			"etc/pf.conf", "match on pppoe0 scrub (max-mss 1460)\n"}, nil},
+		{"a long queue", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=512\nddb.panic=0\n"},
+			[]string{"more than kern.somaxconn = 512"}},
+		{"a long queue that fits", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=1024\nddb.panic=0\n"}, nil},
+	} {
+		var serious []string
+		for _, p := range Run(c, files(tt.files...), Options{System: catalog.OpenBSD}).Problems {
+			if p.Severity != Info {
+				serious = append(serious, p.Message)
+			}
+		}
+		slices.Sort(serious)
+		if same := slices.EqualFunc(serious, tt.want, strings.Contains); !same {
+			t.Errorf("%s: %q, want %q", tt.name, serious, tt.want)
+		}
 	}
 }
 
