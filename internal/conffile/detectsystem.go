@@ -235,6 +235,27 @@ func headed(kind Kind, text string, v votes) System {
 	return ""
 }
 
+// otherRevision is the mark of a BSD that is not described, and ofNetBSD names that its kernel alone has.
+var (
+	otherRevision = regexp.MustCompile(`\$(NetBSD|DragonFly|MidnightBSD)(?::[^$\n]*)?\$`)
+	ofNetBSD      = regexp.MustCompile(`(?m)^[ \t]*(?:net\.inet6?\.tcp6?\.congctl\.|kern\.sbmax\b|ddb\.onpanic\b|[a-z0-9_.]+\?=)`)
+)
+
+// OtherBSD returns the BSD that a sysctl.conf or rc.conf is of by its mark or its names, "" for those that are described.
+func OtherBSD(kind Kind, text string) string {
+	if kind != Sysctl && kind != RC {
+		return ""
+	}
+	text = text[:min(len(text), DetectSize)]
+	if m := otherRevision.FindStringSubmatch(text); m != nil && !revision.MatchString(text) {
+		return m[1]
+	}
+	if kind == Sysctl && ofNetBSD.MatchString(text) {
+		return "NetBSD"
+	}
+	return ""
+}
+
 // flagVariable is a variable of a daemon as OpenBSD has them; FreeBSD starts none of those without NAME_enable.
 var flagVariable = regexp.MustCompile(`^[a-z][a-z0-9_]*_(?:flags|user|rtable|timeout|class|logger|execdir)[ \t]*=|^pkg_scripts[ \t]*=`)
 

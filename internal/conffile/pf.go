@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,7 +47,7 @@ func (p *pfLexer) step() {
 	src := p.s.src
 	switch c := src[p.pos]; {
 	case c == '\n':
-		if p.braces == 0 {
+		if p.braces == 0 || p.unclosed() {
 			p.flush()
 		}
 		p.pos++
@@ -64,6 +65,25 @@ func (p *pfLexer) step() {
 		p.readWord()
 	}
 }
+
+// unclosed rejects a list that another statement stands in, so that its brace is not closed.
+func (p *pfLexer) unclosed() bool {
+	line, _, _ := strings.Cut(p.s.src[p.pos+1:min(len(p.s.src), p.pos+1+pfLineLooked)], "\n")
+	next := strings.Fields(line)
+	if len(next) < 2 || !slices.Contains(pfBegin, next[0]) {
+		return false
+	}
+	i := len(p.words) - 1
+	for ; i > 0 && p.words[i].text != "{"; i-- {
+	}
+	p.s.reject(p.words[i].line, p.words[i].span, "this brace is not closed before the statement in line "+strconv.Itoa(p.line+1))
+	return true
+}
+
+// pfBegin are words that begin a statement and that no list holds, and pfLineLooked is how much of a line is looked at for them.
+var pfBegin = []string{"pass", "block", "match", "set", "antispoof", "table", "scrub", "nat", "rdr"}
+
+const pfLineLooked = 200
 
 // comment skips a comment, which goes on in the next line behind a backslash as every line does (lgetc of pfctl's
 // parse.y): pf:rule/commented is at a statement there.

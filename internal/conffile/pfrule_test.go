@@ -28,8 +28,8 @@ func TestPFRule(t *testing.T) {
 		{"pass in proto tcp to port 21 rdr-to 127.0.0.1 port 8021", "1:30 pf:rule/proxy=ftp-proxy\n"},
 		{"pass in inet proto tcp to port 21 divert-to 127.0.0.1 port 8021\npass in proto tcp to port 80 rdr-to 127.0.0.1 port 8080", ""},
 		{"pass in proto tcp to port 2004:2000\npass in proto tcp to port 5 >< 5", "refused 1:27 \"2004:2000\"\nrefused 2:29 \"><\"\n"},
-		{"pass in proto tcp to port { 2000:2004 7:7 } from port 5 >< 9", ""}, {"pass in to 2001:7 label \"port 9:1\"", ""},
-		{"pass in route-to 192.0.2.1@em1 from any", "refused 1:18 \"192.0.2.1@em1\"\n"},
+		{"pass in proto tcp from port 5 >< 9 to port { 2000:2004 7:7 }", ""}, {"pass in to 2001:7 label \"port 9:1\"", ""},
+		{"pass in from any route-to 192.0.2.1@em1", "refused 1:27 \"192.0.2.1@em1\"\n"},
 		{"set skip on { lo em }", "1:5 pf:set/skip={ lo em } [*]\n1:18 pf:rule/driver=em\n"}, {"set skip on { lo0 vlan em0 }", "1:5 pf:set/skip={ lo0 vlan em0 } [*]\n"},
 		{"set reassemble tcp\nset syncookies adaptive (start 29%, end 15%)\nset keepcounters", "2:5 pf:set/syncookies=adaptive ( start 29% end 15% )\n" +
 			"3:5 pf:set/keepcounters=yes\nrefused 1:16 \"tcp\"\n"},
@@ -40,6 +40,10 @@ func TestPFRule(t *testing.T) {
 			"2:21 pf:scrub/max-mss=1380 [wg0]\n3:21 pf:scrub/max-mss=1460 [em0]\n1:29 pf:rule/segment=wg0\n"},
 		{"match out on em0 nat-to (em0)", "1:25 pf:rule/nat=(\n"}, {"match out on pppoe0 nat-to pppoe0:0", "1:28 pf:rule/nat=pppoe0:0\n1:28 pf:rule/fixed=pppoe0\n"},
 		{"pass out on rdomain 1 nat-to (em0) rtable 2", ""},
+		{"pass out all modulate state log", "refused 1:29 \"log\"\n"}, {"pass on em0 in", "refused 1:13 \"in\"\n"}, {"pass in inet on em0", "refused 1:14 \"on\"\n"},
+		{"pass in inet6 from any to 64:ff9b::/96 af-to inet from (em0)", ""}, {"pass in on em0 route-to 192.0.2.1 from any", "refused 1:35 \"from\"\n"}, {"pass in proto tcp from any os \"x\" port 1 to any port 2 user 3", ""},
+		{"block return-rst(ttl 5) in quick log on em0 proto tcp all", ""}, {"pass in proto tcp to port 22 keep-state", "refused 1:30 \"keep-state\"\n"},
+		{"set skip on {lo0 em0\npass in\npass out from { a\n b }", "1:5 pf:set/skip={ lo0 em0 [*]\nrefused 1:13 \"{\"\n"},
 		{"block in quick on em0 inet6\npass on em1 inet6 proto icmp6", ""},
 		{"state limiter \"dns\" id 1 limit 1000 rate 1/10",
 			"1:1 pf:state-limiter=dns\n1:26 pf:state-limiter/limit=1000\n1:37 pf:state-limiter/rate=1/10\n"},
@@ -207,7 +211,7 @@ func TestPFNeighbours(t *testing.T) {
 		{"pass quick inet6 proto icmp6\nblock in quick from fe80::/10\npass in inet6", ""},
 		{"table <m> { 2001:db8::/32 !fe80::/10 }\nblock in quick from <m>\npass in inet6", ""},
 		{"block in quick from any to fe80::/10\nblock out quick from fe80::/10\npass in inet6", ""},
-		{"block in quick from {\npass in inet6", ""}, {"block in quick from", ""},
+		{"block in quick from {\npass in inet6", "refused 1:21 \"{\"\n"}, {"block in quick from", ""},
 		{"block in on lo0 inet6 proto icmp6", ""}, {"block inet proto icmp", ""}, {"block", ""}, {"anchor", ""},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {

@@ -221,6 +221,11 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 				"--os judges it as one of another system", in.Path))
 			continue
 		}
+		if other := conffile.OtherBSD(f.kind, in.Text); other != "" && opt.System == "" {
+			res.Errors = append(res.Errors, fmt.Errorf("%s: this looks like a file of %s, which is not described; "+
+				"--os judges it as one of another system", in.Path, other))
+			continue
+		}
 		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue

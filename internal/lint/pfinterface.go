@@ -67,6 +67,8 @@ func (k *checker) unknownOption(e conffile.Entry) []finding {
 		f.message = fmt.Sprintf("pfctl has no set %s", strings.ReplaceAll(option, "/", " "))
 	}
 	switch {
+	case k.file.kind == conffile.Other && !slip: // a word that stands for the limits that there are
+		return nil
 	case strings.ContainsAny(option, "{}$<") || e.Has(conffile.Expands) && k.system != catalog.OpenBSD:
 		return nil
 	case k.system == catalog.OpenBSD && slices.Contains(optionsOfFreeBSD, option):
