@@ -95,6 +95,11 @@ func TestOpenBSD(t *testing.T) {
 			"\ttls session tickets\n\treturn error\n}\nrelay r {\n\tlisten on em0 port 443 tls\n\tprotocol p\n\tsession timeout 30\n\tforward to <a> port 80 check tcp\n}\n", nil},
 		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
 			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
+		{"routes", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet6 -prefixlen 56 2001:db8:: ::1\n!route add -net 10.0.0.0 192.0.2.1\n!route add 10.1.0.0 192.0.2.1\n" +
+			"!route add -net 10.2.0.0 -netmask 255.255.0.0 192.0.2.1\n!route add -inet6 2001:db8:: -prefixlen 56 ::1\n!route add 10/8 192.0.2.1\n!route add -host 10.0.0.0 192.0.2.1\n" +
+			"!route -qn add default 192.0.2.1\n!route add 10.3.0.0/16 192.0.2.1\n",
+			[]string{"-prefixlen stands before the address", "refuses -net without a mask", "10.1.0.0 is one host"}},
+		{"words for others", "g.md", "# pf on OpenBSD\n```\nset limit option value\nset limit states 200000\nset skip on lo\npass out\n```\n", nil},
 		{"a playbook", "x.yml", "- hosts: openbsd\n  tasks:\n    - ansible.posix.sysctl:\n        name: kern.ipc.somaxconn\n        value: 1024\n", []string{"is a setting of FreeBSD"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
 			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},
@@ -155,6 +160,21 @@ func TestOpenBSDHost(t *testing.T) {
 		slices.Sort(serious)
 		if same := slices.EqualFunc(serious, tt.want, strings.Contains); !same {
 			t.Errorf("%s: %q, want %q", tt.name, serious, tt.want)
+		}
+	}
+}
+
+// TestOtherBSD holds that files of systems which are not described are refused, and those of others are not.
+func TestOtherBSD(t *testing.T) {
+	c := load(t)
+	for text, refused := range map[string]bool{
+		"# $NetBSD: sysctl.conf,v 1.8 $\nnet.inet.tcp.sendspace=9\n":          true,
+		"kern.sbmax=16777216\nnet.inet.tcp.sendspace=9\n":                     true,
+		"# from NetBSD\nnet.inet.tcp.sendbuf_max=9\n":                         false,
+		"# $OpenBSD: a,v 1.1 $ after $NetBSD: a $\nnet.inet.ip.forwarding=1\n": false,
+	} {
+		if res := Run(c, files("sysctl.conf", text), Options{}); refused != (len(res.Errors) > 0) {
+			t.Errorf("%q: %v", text, res.Errors)
 		}
 	}
 }
