@@ -20,6 +20,9 @@ func show(t *testing.T, kind Kind, system System, path, text string) string {
 	}
 	var b strings.Builder
 	for _, e := range f.Entries {
+		if e.Name == "pf:rule/carp" || e.Name == "pf:rule/pfsync" {
+			continue // of each file that blocks what it does not pass
+		}
 		fmt.Fprintf(&b, "%d:%d %s=%s", e.Line, column(f.src, e.KeySpan.Start), e.Name, e.Value)
 		var notes []string
 		if e.Iface != "" {

@@ -1,11 +1,19 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
+)
 
 // loginConf reads login.conf of the BSDs (login.conf(5), getcap(3)): a class is one line, which a backslash continues. The
 // limits of open files are entries, login:openfiles-cur and login:openfiles-max, with the class as their interface.
 func (s *scanner) loginConf() {
 	class, open := "", false
+	var classes []string
+	var bases []word // classes that others are based on
+	defer func() { s.loginBases(classes, bases) }()
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		start, end := s.trim(from, to)
 		text := s.src[start:end]
@@ -20,6 +28,14 @@ func (s *scanner) loginConf() {
 		case !open:
 			name, _, _ := strings.Cut(text, ":")
 			class, _, _ = strings.Cut(name, "|")
+			if len(classes) < maxVariables {
+				classes = append(classes, strings.Split(name, "|")...)
+			}
+		}
+		if i := strings.LastIndex(text, ":tc="); i >= 0 && len(bases) < maxVariables {
+			i += len(":tc=")
+			base, _, _ := strings.Cut(text[i:], ":")
+			bases = append(bases, word{line: line, span: Span{start + i, start + i + len(base)}, text: base})
 		}
 		if open = strings.HasSuffix(text, "\\"); open && end < trimCR(s.src, from, to) {
 			s.rejected(Reject{Line: line, Span: Span{end - 1, to}, certain: true, Reason: "blanks behind the backslash: it continues nothing",
@@ -28,6 +44,17 @@ func (s *scanner) loginConf() {
 		s.loginLimits(class, text, start, line)
 		return true
 	})
+}
+
+// loginBases rejects a class that is another one's base and is misspelt; one that is missing may be in login.conf.d.
+func (s *scanner) loginBases(classes []string, bases []word) {
+	for _, w := range bases {
+		i := slices.IndexFunc(classes, func(class string) bool { return spelling.Slip(class, w.text) })
+		if i >= 0 && len(classes) < maxVariables && !slices.Contains(classes, w.text) {
+			s.rejected(Reject{Line: w.line, Span: w.span, certain: true, Reason: "no class is called " + w.text + "; did you mean " + classes[i] + "?",
+				Because: "The class lacks what it should take from that one."})
+		}
+	}
 }
 
 func (s *scanner) loginLimits(class, text string, at, line int) {

@@ -216,12 +216,20 @@ func (s *scanner) pfGateway(words []word) {
 	}
 }
 
-// pfForeign rejects options of rules that FreeBSD alone has (filter_opt of its parse.y), and pf:rule/proxy is at a rule that
-// hands connections to ftp-proxy or tftp-proxy by rdr-to, which they have not taken since OpenBSD 5.0 (its upgrade guide).
+// pfForeign rejects options of rules that FreeBSD alone has (filter_opt of its parse.y). On FreeBSD pf:rule/translated is at
+// an option that its older releases do not have. pf:rule/proxy is at a rule that hands connections to ftp-proxy or tftp-proxy
+// by rdr-to, which they have not taken since OpenBSD 5.0 (its upgrade guide).
 func (s *scanner) pfForeign(words []word) {
-	for i := 1; s.system == OpenBSD && i+1 < len(words); i++ {
+	for i := 1; i+1 < len(words); i++ {
 		w, before := words[i], words[i-1].text
 		if w.quoted || before == "label" || before == "tag" || before == "tagged" {
+			continue
+		}
+		if s.system != OpenBSD {
+			if s.system == FreeBSD && slices.Contains(pfTranslations, w.text) {
+				s.pfName("pf:rule/translated", w, w.text)
+				return
+			}
 			continue
 		}
 		switch w.text {
@@ -236,6 +244,9 @@ func (s *scanner) pfForeign(words []word) {
 		}
 	}
 }
+
+// pfTranslations are options of OpenBSD that FreeBSD has in 15 alone, and its rules nat and rdr before.
+var pfTranslations = []string{"nat-to", "rdr-to", "binat-to", "af-to"}
 
 // pfPortRange rejects a range of ports whose end is not above its beginning, which OpenBSD took until 6.8.
 func (s *scanner) pfPortRange(words []word) {

@@ -279,6 +279,7 @@ type pfSkipped struct {
 	drivers []word // of set skip, without a number
 	fixed   []word // interfaces behind nat-to whose addresses are taken once
 	egress  word   // the first one that FreeBSD knows no members of
+	hosts   pfHosts
 }
 
 // uplink finds the group egress, whose members OpenBSD's kernel alone keeps.
@@ -319,11 +320,13 @@ func (k *pfSkipped) statement(words []word) {
 		}
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
+			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
 			if slices.Contains(cards, w.text) {
 				k.drivers = append(k.drivers, w)
 			}
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
+		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
 		for i := 1; i+1 < len(words); i++ {
 			w := words[i+1]
 			w.text = k.resolved(w)
@@ -368,6 +371,7 @@ func (k *pfSkipped) conclude(s *scanner) {
 			s.pfName("pf:rule/driver", w, w.text)
 		}
 	}
+	k.hosts.conclude(s)
 	for i, w := range k.fixed {
 		if i == 0 && s.system == OpenBSD {
 			s.pfName("pf:rule/nat", w, w.text)

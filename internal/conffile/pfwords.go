@@ -35,7 +35,7 @@ func (s *scanner) pfMisspelt(words []word) {
 		}
 		place := pfPlaces[w.text]
 		if place == 0 && slices.Contains(pfKeywords, w.text) && !slices.Contains(pfAnywhere, w.text) &&
-			(s.system == OpenBSD || !strings.HasSuffix(w.text, "-to") && w.text != "fastroute") {
+			(s.system == OpenBSD || !slices.Contains(pfRoutes, w.text)) {
 			place = pfLast
 		}
 		if place > 0 && place < pfPlaces[reached.text] || place > 0 && place < pfLast && reached.text != "" && pfPlaces[reached.text] == 0 {
@@ -69,6 +69,10 @@ const pfLast = 9
 
 // pfAnywhere are words of the action and of hosts.
 var pfAnywhere = []string{"return", "return-rst", "return-icmp", "return-icmp6", "drop", "port", "os", "ttl"}
+
+// pfRoutes are what FreeBSD writes between the interface and the family: the route, and how its hosts are chosen (route, pool_opts of parse.y).
+var pfRoutes = strings.Fields(`route-to reply-to dup-to fastroute bitmask random round-robin source-hash sticky-address static-port
+	nat-to rdr-to binat-to divert-to af-to`)
 
 // pfMeant is the keyword that a word is one slip away from.
 func pfMeant(text string) string {

@@ -9,7 +9,7 @@ import (
 // of the queue of a listener, and statements that relayd no longer takes. Entries are relayd:timeout in milliseconds,
 // relayd:interval in seconds and relayd:backlog.
 func (s *scanner) relayd() {
-	r := &relayFile{s: s, interval: 10, macros: map[string]string{}, p: &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=<>#\""}}
+	r := &relayFile{s: s, interval: 10, macros: map[string]string{}, tables: map[string]bool{}, p: &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=<>#\""}}
 	for r.p.pos < len(s.src) && !s.stopped {
 		r.step()
 	}
@@ -25,6 +25,9 @@ type relayFile struct {
 	interval float64
 	timeouts []word
 	macros   map[string]string
+	tables   map[string]bool // that are defined
+	used     []word          // names of tables behind to
+	include  bool
 }
 
 // relayBlocks are the statements that hold others.
@@ -92,6 +95,10 @@ func (r *relayFile) statement() {
 		number := i+1 < len(words) && isNumber(words[i+1])
 		switch {
 		case w.quoted:
+		case i == 0 && w.text == "include":
+			r.include = true
+		case w.text == "<" && i > 0 && i+1 < len(words):
+			r.table(words[i-1].text, words[i+1])
 		case w.text == "ssl":
 			r.reject(w, "relayd has no ssl: write tls")
 			return
@@ -115,6 +122,18 @@ func (r *relayFile) statement() {
 	}
 }
 
+// table takes the name of a table behind a word.
+func (r *relayFile) table(before string, name word) {
+	switch {
+	case len(r.used)+len(r.tables) > maxVariables || name.expands:
+		r.include = true // what it means is not known
+	case before == "table":
+		r.tables[name.text] = true
+	case before == "to":
+		r.used = append(r.used, name)
+	}
+}
+
 func (r *relayFile) entry(name string, key, value word) {
 	r.s.emit(Entry{Key: key.text, Name: name, Value: value.text, Line: key.line, KeySpan: key.span, ValueSpan: value.span,
 		Raw: r.s.wholeLines(key.span), style: styleFixed})
@@ -125,8 +144,13 @@ func (r *relayFile) reject(w word, reason string) {
 		Because: "relayd refuses the whole file because of this line, and does not start."})
 }
 
-// conclude rejects times that are longer than the interval of the checks.
+// conclude rejects times that are longer than the interval of the checks, and tables that nothing defines.
 func (r *relayFile) conclude() {
+	for _, w := range r.used {
+		if !r.tables[w.text] && !r.include {
+			r.reject(w, "no line defines the table <"+w.text+">")
+		}
+	}
 	for _, w := range r.timeouts {
 		if n, err := strconv.ParseFloat(w.text, 64); err == nil && n >= r.interval*1000 {
 			r.reject(w, "the timeout of "+w.text+" ms is not shorter than the interval of the checks, "+

@@ -20,8 +20,8 @@ import (
 //
 // Only names that begin like a sysctl of the system count, so that other YAML has none.
 func (s *scanner) yaml() {
-	y := &yamlReader{s: s, starts: startsContainers(s.src)}
 	rejected := s.rejected
+	y := &yamlReader{s: s, starts: startsContainers(s.src), rejected: rejected}
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= y.read && !y.block(line, from, to) {
@@ -60,6 +60,7 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		return true
 	})
 	switch {
+	case y.named(s.lineOf(a).Start, start, end, line+1):
 	case y.file(start, end, line+1):
 	case sysctls > 0 && others == 0:
 		inner := s.marking(func(e *Entry) { e.In, e.Block, e.style = Sysctl, line+1, styleFixed })
@@ -70,6 +71,33 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 		return false
 	}
 	y.read = end
+	return true
+}
+
+// namedBeside is a field of a task that tells the file which it writes.
+var namedBeside = regexp.MustCompile(`(?m)^[ \t]*(?:- )?(?:dest|path):[ \t]*["']?(/[^ \t\n"']+)`)
+
+// namedKinds are the files of the BSDs that are read as they stand in a task.
+var namedKinds = []Kind{PF, HostnameIf, Relayd, LoginConf, MyGate}
+
+// named reads a block of text that a task writes to such a file, which a field of the task directly above or below names.
+func (y *yamlReader) named(above, from, to, line int) bool {
+	s := y.s
+	if s.system == Linux || strings.Contains(s.src[from:to], "{{") || strings.Contains(s.src[from:to], "{%") {
+		return false
+	}
+	last := strings.LastIndexByte(s.src[:max(above-1, 0)], '\n') + 1
+	m := namedBeside.FindStringSubmatch(s.src[last:above])
+	if m == nil {
+		m = namedBeside.FindStringSubmatch(s.src[to:s.lineOf(to).End])
+	}
+	if m == nil || !slices.Contains(namedKinds, fromPath(m[1], "").Kind) {
+		return false
+	}
+	silenced := s.rejected
+	s.rejected = y.rejected
+	s.wholeAs(fromPath(m[1], "").Kind, from, to, line)
+	s.rejected = silenced
 	return true
 }
 
@@ -150,7 +178,9 @@ func startsContainers(text string) bool {
 type yamlReader struct {
 	s    *scanner
 	name *word // of an item whose value is still to come
-	read int   // where the block of text ends that was read
+
+	rejected func(Reject)
+	read     int // where the block of text ends that was read
 
 	depth   int  // by which the line is indented
 	starts  bool // containers, by the manifest that this is
@@ -312,8 +342,11 @@ var otherBSD = regexp.MustCompile(`(?i)darwin|mac ?os|\bosx\b|netbsd|dragonfly`)
 func yamlSystem(text string) System {
 	for _, system := range []System{Linux, FreeBSD} {
 		votes := map[System]int{}
-		s := &scanner{src: text, system: system, entry: func(e Entry) bool {
+		s := &scanner{src: text, system: system, rejected: func(Reject) {}, entry: func(e Entry) bool {
 			of, _ := SystemOfKey(e.Name)
+			if e.In == PF {
+				of = onlyNamed(text) // whose names both have
+			}
 			votes[of]++
 			return system != Linux
 		}}

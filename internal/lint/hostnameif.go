@@ -12,7 +12,7 @@ import (
 )
 
 // carrierWords are the words of hostname.if before the interface that carries this one's packets.
-var carrierWords = []string{"parent", "vlandev", "carpdev", "trunkport", "pppoedev"}
+var carrierWords = []string{"parent", "vlandev", "carpdev", "syncdev", "trunkport", "pppoedev"}
 
 // judgeCarriers reports an interface of OpenBSD on another one for which its folder has no file, so that nothing brings
 // that one up. A folder without other files of the kind is none of a host.
@@ -46,7 +46,8 @@ func (k *checker) carrier(f *source, number, start int, line string) {
 	for i := 0; i+1 < len(words); i++ {
 		name := words[i+1]
 		driver := strings.TrimRight(name, "0123456789")
-		if !slices.Contains(carrierWords, words[i]) || driver == name || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" ||
+		joins := words[i] == "add" && driver != "tap" && bridgeFile.MatchString(path.Base(f.path)) // tap(4) is brought up by the program behind it
+		if !joins && !slices.Contains(carrierWords, words[i]) || driver == name || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" ||
 			slices.Contains(f.beside, "hostname."+name) || strings.Contains(f.text, "ifconfig "+name) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,18 @@ func TestOpenBSD(t *testing.T) {
 			"!route add -net 10.2.0.0 -netmask 255.255.0.0 192.0.2.1\n!route add -inet6 2001:db8:: -prefixlen 56 ::1\n!route add 10/8 192.0.2.1\n!route add -host 10.0.0.0 192.0.2.1\n" +
 			"!route -qn add default 192.0.2.1\n!route add 10.3.0.0/16 192.0.2.1\n",
 			[]string{"-prefixlen stands before the address", "refuses -net without a mask", "10.1.0.0 is one host"}},
+		{"a report with files that it prints", "report.txt", "Hello,\n\nmy router with OpenBSD 7.5 is slow.\n\n$ cat /etc/hostname.em1\ninet 192.0.2.1 255.255.255.0\n" +
+			"$ cat /etc/sysctl.conf\nnet.inet.ip.forwarding=1\nnet.inet.tcp.sendspace=262144\n$ sysctl net.inet\nnet.inet.tcp.recvspace=1\n\nthanks\n",
+			[]string{"net.inet.tcp.sendspace does not exist"}},
+		{"files in tasks", "x.yml", "- hosts: openbsd\n  tasks:\n    - copy:\n        dest: /etc/pf.conf\n        content: |\n          set limit state 9\n          pass\n" +
+			"    - copy:\n        content: |\n          inet 192.0.2.1/24 -tso\n          up\n        dest: /etc/hostname.em0\n" +
+			"    - copy:\n        dest: /etc/pf.conf\n        content: |\n          set limit state {{ n }}\n    - copy:\n        dest: /etc/ntpd.conf\n" +
+			"        content: |\n          set limit state 9\n", []string{"did you mean states?", "no option tso"}},
+		{"a class that is misspelt", "login.conf", "default:\\\n\t:tc=auth-defaults:\n\ndaemon:\\\n\t:openfiles=512:\\\n\t:tc=default:\n\nrelay:\\\n\t:tc=daemno:\n",
+			[]string{"no class is called daemno; did you mean daemon?"}},
+		{"tables of relayd", "relayd.conf", "table <web> { 192.0.2.1 }\nredirect a {\n\tlisten on 192.0.2.9 port 80\n\tforward to <web> check tcp\n\tforward to <wev> check icmp\n}\n",
+			[]string{"no line defines the table <wev>"}},
+		{"tables of an included file", "relayd.conf", "include \"/etc/relayd.tables\"\nredirect a {\n\tlisten on 192.0.2.9 port 80\n\tforward to <web> check tcp\n}\n", nil},
 		{"words for others", "g.md", "# pf on OpenBSD\n```\nset limit option value\nset limit states 200000\nset skip on lo\npass out\n```\n", nil},
 		{"a playbook", "x.yml", "- hosts: openbsd\n  tasks:\n    - ansible.posix.sysctl:\n        name: kern.ipc.somaxconn\n        value: 1024\n", []string{"is a setting of FreeBSD"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
@@ -143,6 +156,13 @@ func TestOpenBSDHost(t *testing.T) {
 			[]string{"2 carp interfaces without net.inet.carp.preempt=1", "vhid 1 on em0 is that of hostname.carp0 too"}},
 		{"virtual hosts of two networks", []string{"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em1 pass x 192.0.2.2\n",
 			"etc/sysctl.conf", "net.inet.carp.preempt=1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n"}, nil},
+		{"hosts that do not hear each other", []string{"etc/pf.conf", "set skip on { lo em1 }\nblock\npass out\npass in on em0 proto tcp\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n",
+			"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em1 pass x 198.51.100.1\n", "etc/hostname.pfsync0", "up syncdev em2\n"},
+			[]string{"nothing brings em2 up", "this rule blocks carp on em0", "this rule blocks pfsync on em2"}},
+		{"hosts that do", []string{"etc/pf.conf", "ext = em0\nset skip on lo\nblock\npass out\npass on $ext proto carp\npass in quick on em1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n",
+			"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.pfsync0", "up syncdev em1\n"}, nil},
+		{"rules of another place", []string{"etc/pf.conf", "block\ninclude \"/etc/pf.more\"\n", "etc/hostname.em0", "up\n", "etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n"}, nil},
+		{"a bridge", []string{"etc/hostname.veb0", "add em0\nadd em1\nadd tap0\nup\n", "etc/hostname.em0", "up\n"}, []string{"nothing brings em1 up"}},
 		{"full frames", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "up\n"},
 			[]string{"add mtu 1508 to hostname.em0"}},
 		{"full frames with room", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "mtu 1508\nup\n",
@@ -151,8 +171,15 @@ func TestOpenBSDHost(t *testing.T) {
 			[]string{"more than kern.somaxconn = 512"}},
 		{"a long queue that fits", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=1024\nddb.panic=0\n"}, nil},
 	} {
-		var serious []string
-		for _, p := range Run(c, files(tt.files...), Options{System: catalog.OpenBSD}).Problems {
+		var serious, names []string
+		in := files(tt.files...)
+		for _, f := range in {
+			names = append(names, path.Base(f.Path))
+		}
+		for i := range in {
+			in[i].Beside = names
+		}
+		for _, p := range Run(c, in, Options{System: catalog.OpenBSD}).Problems {
 			if p.Severity != Info {
 				serious = append(serious, p.Message)
 			}
@@ -168,9 +195,9 @@ func TestOpenBSDHost(t *testing.T) {
 func TestOtherBSD(t *testing.T) {
 	c := load(t)
 	for text, refused := range map[string]bool{
-		"# $NetBSD: sysctl.conf,v 1.8 $\nnet.inet.tcp.sendspace=9\n":          true,
-		"kern.sbmax=16777216\nnet.inet.tcp.sendspace=9\n":                     true,
-		"# from NetBSD\nnet.inet.tcp.sendbuf_max=9\n":                         false,
+		"# $NetBSD: sysctl.conf,v 1.8 $\nnet.inet.tcp.sendspace=9\n":           true,
+		"kern.sbmax=16777216\nnet.inet.tcp.sendspace=9\n":                      true,
+		"# from NetBSD\nnet.inet.tcp.sendbuf_max=9\n":                          false,
 		"# $OpenBSD: a,v 1.1 $ after $NetBSD: a $\nnet.inet.ip.forwarding=1\n": false,
 	} {
 		if res := Run(c, files("sysctl.conf", text), Options{}); refused != (len(res.Errors) > 0) {

@@ -14,11 +14,14 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
+// hostRules are what pf.conf tells about the host.
+var hostRules = []string{"pf:rule/nat", "pf:rule/carp", "pf:rule/pfsync"}
+
 // relayd judges a time of relayd.conf, and remembers entries that are judged beside other files.
 func (k *checker) relayd(e conffile.Entry) *finding {
 	kind := k.kindOf(e)
 	switch {
-	case kind == conffile.Relayd || kind == conffile.MyGate || e.Name == "pf:rule/nat":
+	case kind == conffile.Relayd || kind == conffile.MyGate || slices.Contains(hostRules, e.Name):
 		if len(k.later) < cacheLimit && (k.later[e.Name] == nil || kind == conffile.Relayd) {
 			k.later[e.Name] = k.here(e)
 		}
@@ -43,6 +46,7 @@ func (k *checker) judgeHost(files []*source) {
 	k.judgeBacklog()
 	k.judgeGate(files)
 	k.judgeCarp(files)
+	k.judgeHeard(files)
 	k.judgeTranslated(files)
 	for _, f := range files {
 		k.judgePPPoE(f, files)
@@ -176,6 +180,31 @@ func (k *checker) judgeCarp(files []*source) {
 			message: fmt.Sprintf("%d carp interfaces without net.inet.carp.preempt=1 fail over one by one", len(carps)),
 			because: "When one link fails, this host remains the master of the others, so that packets arrive at a host that cannot pass them on. " +
 				"Write net.inet.carp.preempt=1 to /etc/sysctl.conf of all of them."})
+	}
+}
+
+// hostLink is the interface over which hosts of a cluster tell each other what they do.
+var hostLink = regexp.MustCompile(`(?m)^[^#!\n]*\b(?:carpdev|syncdev)[ \t]+([a-z]+[0-9]+)`)
+
+// judgeHeard reports a filter that keeps hosts of a cluster from hearing each other.
+func (k *checker) judgeHeard(files []*source) {
+	for _, told := range [][2]string{
+		{"carp", "Each host takes itself for the master then, and all of them answer for the address."},
+		{"pfsync", "The other host knows no states of this one, so that connections break when it takes over."},
+	} {
+		protocol, then := told[0], told[1]
+		heard := k.later["pf:rule/"+protocol]
+		for _, f := range files {
+			m := hostLink.FindStringSubmatch(f.text)
+			if heard == nil || f.kind != conffile.HostnameIf || !strings.HasPrefix(path.Base(f.path), "hostname."+protocol) || m == nil ||
+				slices.Contains(strings.Fields(heard.entry.Value), m[1]) {
+				continue
+			}
+			k.reportIn(heard.file, heard.entry, finding{code: "harmful", severity: Warning, sources: []string{"carp(4)", "pfsync(4)"},
+				message: fmt.Sprintf("this rule blocks %s on %s, and no other one passes it", protocol, m[1]),
+				because: then + fmt.Sprintf(" Add pass on %s proto %s keep state (no-sync) below it.", m[1], protocol)})
+			break
+		}
 	}
 }
 

@@ -258,7 +258,7 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 	if fault, known := pfFaults[strings.TrimPrefix(e.Name, "pf:rule/")]; known {
 		filled := strings.NewReplacer("{key}", e.Key, "{value}", e.Value)
 		return &finding{code: fault.code, severity: Warning, sources: fault.sources, message: filled.Replace(fault.message),
-			because: fault.because}
+			because: filled.Replace(fault.because)}
 	}
 	switch e.Name {
 	case "pf:rule/macro":
@@ -278,6 +278,12 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
+	case "pf:rule/translated":
+		if !k.known || k.versions[0].AtLeast("15.0") {
+			return nil
+		}
+		return &finding{code: "not-yet", severity: Error, sources: []string{"pf.conf(5) of FreeBSD 14"},
+			message: fmt.Sprintf("FreeBSD %s has no %s: write a rule that begins with nat or rdr", k.versions[0], e.Value)}
 	case "pf:rule/segment":
 		return k.segment(e)
 	case "pf:rule/fixed":
