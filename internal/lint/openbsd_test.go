@@ -162,6 +162,8 @@ func TestOpenBSDHost(t *testing.T) {
 		{"hosts that do", []string{"etc/pf.conf", "ext = em0\nset skip on lo\nblock\npass out\npass on $ext proto carp\npass in quick on em1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n",
 			"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.pfsync0", "up syncdev em1\n"}, nil},
 		{"rules of another place", []string{"etc/pf.conf", "block\ninclude \"/etc/pf.more\"\n", "etc/hostname.em0", "up\n", "etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n"}, nil},
+		{"a bundle that stays down", []string{"etc/hostname.aggr0", "trunkport ix0\ninet 192.0.2.1/24\n", "etc/hostname.ix0", "up\n", "etc/hostname.aggr1", "trunkport ix1\nup\n", "etc/hostname.ix1", "up\n",
+			"etc/hostname.trunk0", "trunkproto failover trunkport em0\ninet 198.51.100.1/24\n", "etc/hostname.em0", "up\n"}, []string{"hostname.aggr0 has no line up"}},
 		{"a bridge", []string{"etc/hostname.veb0", "add em0\nadd em1\nadd tap0\nup\n", "etc/hostname.em0", "up\n"}, []string{"nothing brings em1 up"}},
 		{"full frames", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "up\n"},
 			[]string{"add mtu 1508 to hostname.em0"}},
