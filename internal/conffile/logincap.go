@@ -8,7 +8,8 @@ import (
 )
 
 // loginConf reads login.conf of the BSDs (login.conf(5), getcap(3)): a class is one line, which a backslash continues. The
-// limits of open files are entries, login:openfiles-cur and login:openfiles-max, with the class as their interface.
+// limits of open files are entries, login:openfiles-cur and login:openfiles-max, with the class as their interface, and so is
+// the class that it takes the rest from, login:tc.
 func (s *scanner) loginConf() {
 	class, open := "", false
 	var classes []string
@@ -60,6 +61,11 @@ func (s *scanner) loginBases(classes []string, bases []word) {
 func (s *scanner) loginLimits(class, text string, at, line int) {
 	for field := range strings.SplitSeq(text, ":") {
 		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+		if name == "tc" {
+			key := Span{at, at + len(field)}
+			s.emit(Entry{Key: name, Name: "login:tc", Value: value, Line: line, KeySpan: key, ValueSpan: Span{key.End - len(value), key.End}, Iface: class,
+				Raw: s.wholeLines(key), style: styleFixed})
+		}
 		if name == "openfiles" || name == "openfiles-cur" || name == "openfiles-max" {
 			key := Span{at, at + len(field)}
 			e := Entry{Key: name, Value: value, Line: line, KeySpan: key, ValueSpan: Span{key.End - len(value), key.End}, Iface: class,

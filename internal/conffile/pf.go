@@ -357,6 +357,9 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			}
 			return
 		}
+		if n, err := strconv.Atoi(words[i+1].text); s.system == FreeBSD && words[i].text == "priority" && err == nil && n > altqPriority {
+			s.reject(words[i+1].line, words[i+1].span, "there is no priority "+words[i+1].text+": those of priq are 0 to 15, of cbq 0 to 7")
+		}
 		switch w := words[i]; w.text {
 		case "bandwidth", "qlimit", "flows", "quantum", "tbrsize", "min", "max", "burst", "priority":
 			s.pfEntry("pf:"+kind+"/"+w.text, w, words[i+1:i+2], base)
@@ -368,6 +371,9 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		}
 	}
 }
+
+// altqPriority is the highest priority of a queue of altq (PRIQ_MAXPRI of FreeBSD's altq_priq.h).
+const altqPriority = 15
 
 // pfSchedulers are the disciplines of altq.
 var pfSchedulers = []string{"cbq", "priq", "hfsc", "fairq"}

@@ -75,6 +75,8 @@ func TestPFRule(t *testing.T) {
 func TestPFGrammar(t *testing.T) {
 	for _, tt := range []struct{ rules, openbsd, freebsd string }{
 		{"pass in on em2 route-to { (em0 192.0.2.1) (em1 192.0.2.9) } round-robin from any", "refused 1:27 \"(em0 192.0.2.1)\"\nrefused 1:73 \"from\"\n", ""},
+		{"queue a priority 16\nqueue b priority 15", "1:7 pf:queue=a\n2:7 pf:queue=b\nrefused 1:9 \"priority 16\"\nrefused 2:9 \"priority 15\"\n",
+			"1:7 pf:queue=a\n1:9 pf:queue/priority=16\n2:7 pf:queue=b\n2:9 pf:queue/priority=15\nrefused 1:18 \"16\"\n"},
 		{"pass out queue bulk", "1:10 pf:rule/queue=any\n", "1:10 pf:rule/queue=any\n"},
 		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},

@@ -180,7 +180,9 @@ type yamlReader struct {
 	name *word // of an item whose value is still to come
 
 	rejected func(Reject)
-	read     int // where the block of text ends that was read
+	path     string // that the task writes to
+	added    *word  // a line that it adds to a file which is not named yet
+	read     int    // where the block of text ends that was read
 
 	depth   int  // by which the line is indented
 	starts  bool // containers, by the manifest that this is
@@ -198,6 +200,7 @@ func (y *yamlReader) line(line, from, to int) {
 	from, to = s.trim(from, to)
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
+		y.path, y.added = "", nil // of another task
 	}
 	y.depth = from - start
 	if y.starts && from < to && s.src[from] != '#' {
@@ -270,6 +273,8 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
+	case key.text == "path" || key.text == "dest":
+		y.target(value.text)
 	case key.text == "line":
 		y.fileLine(value)
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
@@ -344,8 +349,10 @@ func yamlSystem(text string) System {
 		votes := map[System]int{}
 		s := &scanner{src: text, system: system, rejected: func(Reject) {}, entry: func(e Entry) bool {
 			of, _ := SystemOfKey(e.Name)
-			if e.In == PF {
-				of = onlyNamed(text) // whose names both have
+			if e.In == PF || e.In == RC && !strings.HasSuffix(e.Key, "_enable") { // whose names both have
+				if of = onlyNamed(text); of == "" {
+					return true
+				}
 			}
 			votes[of]++
 			return system != Linux

@@ -83,10 +83,34 @@ func (y *yamlReader) loadModule() {
 	y.s.emitModule(m.name, Entry{Raw: y.s.wholeLines(m.name.span)}, y.s.moduleLoadName(m.name.text), "load")
 }
 
+// target takes the file that a task writes a line into, which may be named before the line or behind it.
+func (y *yamlReader) target(file string) {
+	y.path = file
+	if y.added != nil {
+		y.addedLine(*y.added)
+	}
+}
+
+// addedLine reads a line that a task adds to a file of the BSDs of which each line stands for itself; read is false for others.
+func (y *yamlReader) addedLine(value word) (read bool) {
+	kind := fromPath(y.path, "").Kind
+	if y.s.system == Linux || !slices.Contains([]Kind{PF, HostnameIf, RC}, kind) || strings.Contains(value.text, "{{") {
+		y.added = &value
+		return false
+	}
+	y.added = nil
+	silenced := y.s.rejected
+	y.s.rejected = y.rejected
+	y.s.wholeAs(kind, value.span.Start, value.span.End, value.line)
+	y.s.rejected = silenced
+	return true
+}
+
 // fileLine reads a line that a task writes into another file: an assignment of a
 // sysctl, a kernel command line, a limit, or options of a module.
 func (y *yamlReader) fileLine(value word) {
 	switch {
+	case y.addedLine(value):
 	case y.s.yamlAssigns(value.text):
 		name, _, _ := strings.Cut(value.text, "=")
 		at := value.span.Start + len(name)

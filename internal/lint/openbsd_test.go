@@ -107,6 +107,13 @@ func TestOpenBSD(t *testing.T) {
 			"    - copy:\n        content: |\n          inet 192.0.2.1/24 -tso\n          up\n        dest: /etc/hostname.em0\n" +
 			"    - copy:\n        dest: /etc/pf.conf\n        content: |\n          set limit state {{ n }}\n    - copy:\n        dest: /etc/ntpd.conf\n" +
 			"        content: |\n          set limit state 9\n", []string{"did you mean states?", "no option tso"}},
+		{"lines in tasks", "x.yml", "- hosts: openbsd\n  tasks:\n    - lineinfile:\n        path: /etc/pf.conf\n        line: set limit state 9\n    - lineinfile:\n        line: inet 192.0.2.1/24 -tso\n" +
+			"        path: /etc/hostname.em0\n    - lineinfile:\n        line: set limit state 9\n    - lineinfile:\n        path: /etc/pf.conf\n        line: 'set limit state {{ n }}'\n    - lineinfile:\n" +
+			"        path: /etc/rc.conf.local\n        line: 'pf_enable=\"YES\"'\n", []string{"did you mean states?", "no option tso", "pf_enable is not a variable of OpenBSD"}},
+		{"lines in tasks for no system that is named", "x.yml", "- lineinfile:\n    path: /etc/rc.conf.local\n    line: httpd_flags=\n- lineinfile:\n    path: /etc/pf.conf\n    line: set limit states 9\n", nil},
+		{"blanks in a guide", "g.md", "# OpenBSD\n/etc/sysctl.conf\n```\nnet.inet.ip.forwarding=1\nnet.inet6.ip6.forwarding = 1\nYOUR NAME = 1\n```\n", []string{"write key=value without blanks"}},
+		{"a limit of another class", "login.conf", "daemon:\\\n\t:openfiles-max=1024:\\\n\t:openfiles-cur=512:\n\nwww:\\\n\t:openfiles-cur=4096:\\\n\t:tc=daemon:\n\nloop:\\\n\t:openfiles-cur=9:\\\n\t:tc=loop:\n\n" +
+			"own:\\\n\t:openfiles-cur=4096:\\\n\t:openfiles-max=8192:\\\n\t:tc=daemon:\n", []string{"openfiles-cur = 4096 is above openfiles-max = 1024 in line 2"}},
 		{"a class that is misspelt", "login.conf", "default:\\\n\t:tc=auth-defaults:\n\ndaemon:\\\n\t:openfiles=512:\\\n\t:tc=default:\n\nrelay:\\\n\t:tc=daemno:\n",
 			[]string{"no class is called daemno; did you mean daemon?"}},
 		{"tables of relayd", "relayd.conf", "table <web> { 192.0.2.1 }\nredirect a {\n\tlisten on 192.0.2.9 port 80\n\tforward to <web> check tcp\n\tforward to <wev> check icmp\n}\n",
@@ -147,6 +154,8 @@ func TestOpenBSDHost(t *testing.T) {
 			[]string{"write nat-to (em0)", "sysctl.conf does not set net.inet.ip.forwarding=1"}},
 		{"a router", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to em0\n", "etc/sysctl.conf", "net.inet.ip.forwarding=1\n", "etc/hostname.em0",
 			"inet 192.0.2.2 255.255.255.0\n", "etc/mygate", "192.0.2.1\n"}, nil},
+		{"a router of IPsec", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to (em0)\n", "etc/sysctl.conf", "net.inet.ip.forwarding=2\n"}, []string{"2 forwards packets of IPsec alone"}},
+		{"a router of IPsec that translates nothing", []string{"etc/pf.conf", "set skip on lo\npass\n", "etc/sysctl.conf", "net.inet.ip.forwarding=2\n"}, nil},
 		{"a gateway of another network", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n"},
 			[]string{"none of the networks of the interfaces (192.0.2.0/24) has the gateway"}},
 		{"a gateway beside a command", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n!ifconfig em0 alias 198.51.100.2/24\n"}, nil},

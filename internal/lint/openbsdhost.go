@@ -56,8 +56,10 @@ func (k *checker) judgeHost(files []*source) {
 // judgeOpenFiles reports a class of login.conf whose limit of open files is above the most that a process can raise it to.
 func (k *checker) judgeOpenFiles() {
 	for _, name := range slices.Sorted(maps.Keys(k.later)) {
-		current, highest := k.later[name], k.later[strings.Replace(name, "-cur\x00", "-max\x00", 1)]
-		if !strings.HasPrefix(name, "login:openfiles-cur\x00") || highest == nil || current.file != highest.file {
+		class, is := strings.CutPrefix(name, "login:openfiles-cur\x00")
+		highest := k.inherited("login:openfiles-max\x00", class)
+		current := k.later[name]
+		if !is || highest == nil || current.file != highest.file {
 			continue
 		}
 		low, err := strconv.Atoi(current.entry.Value)
@@ -68,6 +70,22 @@ func (k *checker) judgeOpenFiles() {
 				because: "The first is the limit that a process starts with, the second the most that it can have."})
 		}
 	}
+}
+
+// inherited is a limit of a class of login.conf, or of one that it takes the rest from.
+func (k *checker) inherited(limit, class string) *assignment {
+	const deepest = 16
+	for range deepest {
+		if own := k.later[limit+class]; own != nil {
+			return own
+		}
+		base := k.later["login:tc\x00"+class]
+		if base == nil {
+			break
+		}
+		class = base.entry.Value
+	}
+	return nil
 }
 
 // judgeBacklog reports a queue of relayd that is longer than the kernel lets it be.
@@ -211,6 +229,11 @@ func (k *checker) judgeHeard(files []*source) {
 // judgeTranslated reports translation of addresses on a host that is no router.
 func (k *checker) judgeTranslated(files []*source) {
 	nat := k.later["pf:rule/nat"]
+	if a := k.effects["net.inet.ip.forwarding"]; a != nil && a.entry.Value == "2" && nat != nil {
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"sysctl(2), net.inet.ip.forwarding"},
+			message: "2 forwards packets of IPsec alone, and pf.conf translates those of other hosts: write 1",
+			because: "The kernel drops what comes in without IPsec and is for another host."})
+	}
 	if nat == nil || !k.kinds[conffile.Sysctl] || k.forwards || slices.ContainsFunc(files, func(f *source) bool {
 		return f.kind != conffile.PF && strings.Contains(f.text, ".forwarding=")
 	}) {
