@@ -110,49 +110,68 @@ func (k *checker) judgeBacklog() {
 
 // Lines of hostname.if: an address with its mask, and what may bring others.
 var (
-	hostAddress = regexp.MustCompile(`(?m)^[ \t]*inet[ \t]+(?:alias[ \t]+)?([0-9.]+)(?:/([0-9]+)|[ \t]+([0-9.]+|0x[0-9a-fA-F]+))`)
-	otherWays   = regexp.MustCompile(`(?m)^[ \t]*(?:dhcp|(?:inet[ \t]+)?autoconf\b|!|dest\b|inet[ \t]+[0-9.]+[ \t]*$|include\b)`)
+	hostAddress = map[string]*regexp.Regexp{
+		"inet":  regexp.MustCompile(`(?m)^[ \t]*inet[ \t]+(?:alias[ \t]+)?([0-9.]+)(?:/([0-9]+)|[ \t]+([0-9.]+|0x[0-9a-fA-F]+))`),
+		"inet6": regexp.MustCompile(`(?m)^[ \t]*inet6[ \t]+(?:alias[ \t]+)?([0-9a-fA-F:]+)(?:/([0-9]+)|[ \t]+([0-9]+))?[ \t]*$`),
+	}
+	otherWays = map[string]*regexp.Regexp{
+		"inet":  regexp.MustCompile(`(?m)^[ \t]*(?:dhcp|(?:inet[ \t]+)?autoconf\b|!|dest\b|inet[ \t]+[0-9.]+[ \t]*$|include\b)`),
+		"inet6": regexp.MustCompile(`(?m)^[ \t]*(?:rtsol|inet6[ \t]+(?:-?autoconf|eui64)\b|!|dest\b|include\b|inet6[ \t]+[0-9a-fA-F:/]+[ \t]+[^ \t\n]*[^0-9 \t\n])`),
+	}
 )
 
 // judgeGate reports a default gateway that is in no network of the host, and one that is not used.
 func (k *checker) judgeGate(files []*source) {
 	gate := k.later["mygate:inet"]
-	if six := k.later["mygate:inet6"]; six != nil && strings.HasPrefix(six.entry.Value, "fe80:") && !strings.Contains(six.entry.Value, "%") {
-		k.reportIn(six.file, six.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{"mygate(5)", "route(8)"},
-			message: fmt.Sprintf("%s is a link-local address without its interface: write %s%%em0", six.entry.Value, six.entry.Value),
-			because: "The same address may be on each link, so that the kernel needs the interface behind a percent sign."})
+	for _, f := range files {
+		iface := strings.TrimPrefix(path.Base(f.path), "hostname.")
+		if f.kind == conffile.HostnameIf && k.leased[iface] && gate != nil {
+			k.reportIn(gate.file, gate.entry, finding{code: "no-effect", severity: Warning, value: true, sources: []string{"mygate(5)"},
+				message: fmt.Sprintf("this gateway is not used: hostname.%s takes the address from the network", iface),
+				because: "IPv4 entries of mygate are ignored where any interface is configured by DHCP, which brings the gateway."})
+			gate = nil
+		}
 	}
+	k.judgeReached(gate, files, "inet", 32)
+	gate = k.later["mygate:inet6"]
+	if gate != nil && strings.HasPrefix(gate.entry.Value, "fe80:") {
+		if !strings.Contains(gate.entry.Value, "%") {
+			k.reportIn(gate.file, gate.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{"mygate(5)", "route(8)"},
+				message: fmt.Sprintf("%s is a link-local address without its interface: write %s%%em0", gate.entry.Value, gate.entry.Value),
+				because: "The same address may be on each link, so that the kernel needs the interface behind a percent sign."})
+		}
+		return
+	}
+	k.judgeReached(gate, files, "inet6", 64)
+}
+
+// judgeReached reports a gateway that is in no network of its family that the files tell.
+func (k *checker) judgeReached(gate *assignment, files []*source, family string, usual int) {
 	var networks []netip.Prefix
-	interfaces := 0
 	for _, f := range files {
 		if f.kind != conffile.HostnameIf {
 			continue
 		}
-		iface := strings.TrimPrefix(path.Base(f.path), "hostname.")
-		if k.leased[iface] && gate != nil {
-			k.reportIn(gate.file, gate.entry, finding{code: "no-effect", severity: Warning, value: true, sources: []string{"mygate(5)"},
-				message: fmt.Sprintf("this gateway is not used: hostname.%s takes the address from the network", iface),
-				because: "IPv4 entries of mygate are ignored where any interface is configured by DHCP, which brings the gateway."})
+		if otherWays[family].MatchString(f.text) {
 			return
 		}
-		if otherWays.MatchString(f.text) {
-			return
-		}
-		for _, m := range hostAddress.FindAllStringSubmatch(f.text, 1000) {
+		for _, m := range hostAddress[family].FindAllStringSubmatch(f.text, 1000) {
 			address, err := netip.ParseAddr(m[1])
 			bits, ok := maskBits(m[3])
-			if m[2] != "" {
-				n, err := strconv.Atoi(m[2])
-				bits, ok = n, err == nil
+			if family == "inet6" || m[2] != "" {
+				bits, ok = usual, true
+				if length := m[2] + m[3]; length != "" {
+					n, err := strconv.Atoi(length)
+					bits, ok = n, err == nil
+				}
 			}
-			if err != nil || !ok || bits > 32 {
+			if err != nil || !ok || bits > address.BitLen() {
 				return
 			}
-			networks = append(networks, netip.PrefixFrom(address, bits))
+			networks = append(networks, netip.PrefixFrom(address, bits).Masked())
 		}
-		interfaces++
 	}
-	if gate == nil || interfaces == 0 || len(networks) == 0 {
+	if gate == nil || len(networks) == 0 {
 		return
 	}
 	router, err := netip.ParseAddr(gate.entry.Value)
@@ -192,6 +211,11 @@ func (k *checker) judgeCarp(files []*source) {
 		if carps = append(carps, f); first == nil {
 			first = at
 		}
+	}
+	if a := k.effects["net.inet.carp.allow"]; a != nil && a.entry.Value == "0" && len(carps) > 0 {
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"carp(4), net.inet.carp.allow"},
+			message: "carp is off, and " + path.Base(carps[0].path) + " sets an address up that is shared by it: write 1, the default",
+			because: "The kernel drops the announcements of the other hosts, so that each takes itself for the master."})
 	}
 	if len(carps) > 1 && k.kinds[conffile.Sysctl] && k.effects["net.inet.carp.preempt"] == nil {
 		k.reportAt(carps[0], first, finding{code: "needs", severity: Warning, sources: []string{"carp(4), net.inet.carp.preempt"},
