@@ -88,6 +88,7 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 // its addresses and interfaces.
 func (s *scanner) routeCommand(words []word, base Entry) {
 	s.addressWords(words)
+	s.routeMask(words)
 	for i, w := range words {
 		switch {
 		case s.system == Linux || w.quoted || w.expands:
@@ -103,4 +104,40 @@ func (s *scanner) routeCommand(words []word, base Entry) {
 		}
 		return ""
 	})
+}
+
+// routeMask rejects the destinations that OpenBSD's route takes for others than meant, or not at all, since 6.4 (its upgrade
+// guide): the length of a prefix before the address, and a network without its mask.
+func (s *scanner) routeMask(words []word) {
+	if s.system != OpenBSD || len(words) < 3 || words[0].text != "add" && words[0].text != "-n" && words[0].text != "-qn" {
+		return
+	}
+	network, host, mask := false, false, word{}
+	destination := word{}
+	for i, w := range words[1:] {
+		before := words[i].text
+		switch {
+		case w.text == "-net":
+			network = true
+		case w.text == "-host":
+			host = true
+		case w.text == "-netmask" || w.text == "-prefixlen":
+			mask = w
+			if destination.text == "" {
+				s.reject(w.line, w.span, w.text+" stands before the address: route refuses it since OpenBSD 6.4; write the address with /N")
+				return
+			}
+		case destination.text == "" && (dottedQuad(w.text) || strings.Contains(w.text, "::")) && before != "-label" && before != "-ifa":
+			destination = w
+		}
+	}
+	if mask.text != "" || !dottedQuad(destination.text) || strings.Contains(destination.text, "/") || host {
+		return
+	}
+	switch {
+	case network:
+		s.reject(destination.line, destination.span, "route refuses -net without a mask since OpenBSD 6.4: write "+destination.text+"/N")
+	case strings.HasSuffix(destination.text, ".0"):
+		s.reject(destination.line, destination.span, "without a mask "+destination.text+" is one host since OpenBSD 6.4: write "+destination.text+"/N")
+	}
 }

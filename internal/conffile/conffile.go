@@ -55,13 +55,17 @@ const (
 	Udev        Kind = "udev"         // rules of udev: attributes and commands
 	UCI         Kind = "uci"          // files of OpenWrt's /etc/config
 	IPTables    Kind = "iptables"     // files of iptables-restore
+	MyGate      Kind = "mygate"       // OpenBSD's default gateways
+	LoginConf   Kind = "login.conf"   // login.conf of the BSDs: limits of open files
+	Relayd      Kind = "relayd.conf"  // OpenBSD relayd.conf: checks, queues, and what relayd refuses
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, MyGate, LoginConf,
+		Relayd, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -254,6 +258,12 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.uci()
 	case IPTables:
 		s.iptablesSave()
+	case MyGate:
+		s.myGate()
+	case LoginConf:
+		s.loginConf()
+	case Relayd:
+		s.relayd()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()

@@ -65,6 +65,10 @@ func Detect(file string, data []byte) Guess {
 		switch {
 		case g.Kind == PF && translates.MatchString(text) && !translatesTo.MatchString(text):
 			g.System = FreeBSD // whose newer releases have the words of OpenBSD too
+		case system != Linux && headed(g.Kind, text, votes) != "":
+			g.System = headed(g.Kind, text, votes)
+		case g.Kind == RC && strings.HasSuffix(file, "rc.conf.local") && flagsOnly(text):
+			g.System = OpenBSD
 		case system != "":
 			g.System = system
 		case g.System == Linux && bsd:
@@ -103,7 +107,7 @@ func SystemOf(k Kind) System {
 	switch k {
 	case Loader, Jail:
 		return FreeBSD
-	case HostnameIf:
+	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
 		Service, Keyfile, Udev, UCI, IPTables, Other:
@@ -193,6 +197,12 @@ func fromName(name, text string) Guess {
 		return likely(Jail, FreeBSD)
 	case isHostnameIf(name):
 		return likely(HostnameIf, OpenBSD)
+	case name == "mygate":
+		return likely(MyGate, OpenBSD)
+	case strings.HasSuffix(name, "login.conf"):
+		return likely(LoginConf, "")
+	case strings.HasSuffix(name, "relayd.conf"):
+		return likely(Relayd, OpenBSD)
 	case strings.Contains(name, "pf.conf"):
 		return likely(PF, "")
 	case strings.Contains(name, "modules-load") && strings.HasSuffix(name, ".conf"):

@@ -51,7 +51,7 @@ var systemPrefixes = []struct {
 	{"net.route.", FreeBSD}, {"kern.random.", FreeBSD}, {"kern.sched.", FreeBSD}, {"kern.geom.", FreeBSD},
 	{"kern.maxfilesperproc", FreeBSD}, {"kern.hz", FreeBSD}, {"kern.randompid", FreeBSD}, {"hw.igb.", FreeBSD},
 	{"hw.intr_storm", FreeBSD},
-	{"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD},
+	{"hw.acpi.", FreeBSD}, {"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD},
 	{"net.add_addr", FreeBSD},
 	{"ddb.panic", OpenBSD}, {"ddb.console", OpenBSD}, {"machdep.allowaperture", OpenBSD},
 	{"kern.bufcachepercent", OpenBSD},
@@ -208,6 +208,73 @@ func hintSystem(file string, bsd bool) System {
 		}
 	}
 	return ""
+}
+
+// revision is the mark that the sources of the BSDs put into their files.
+var revision = regexp.MustCompile(`\$(FreeBSD|OpenBSD)(?::[^$\n]*)?\$`)
+
+// headed returns the system that the head of sysctl.conf or rc.conf names: by the mark of its sources, or in words where
+// a line of the file is of that system alone too.
+func headed(kind Kind, text string, v votes) System {
+	if kind != Sysctl && kind != RC {
+		return ""
+	}
+	end := 0
+	for range 5 {
+		line := strings.IndexByte(text[end:], '\n')
+		if end += line + 1; line < 0 {
+			end = len(text)
+			break
+		}
+	}
+	if m := revision.FindStringSubmatch(text[:end]); m != nil {
+		return System(strings.ToLower(m[1]))
+	}
+	only := onlyNamed(text[:end])
+	if only == FreeBSD && v.freebsd > 0 || only == OpenBSD && v.openbsd > 0 {
+		return only
+	}
+	return ""
+}
+
+// otherRevision is the mark of a BSD that is not described, and ofNetBSD names that its kernel alone has.
+var (
+	otherRevision = regexp.MustCompile(`\$(NetBSD|DragonFly|MidnightBSD)(?::[^$\n]*)?\$`)
+	ofNetBSD      = regexp.MustCompile(`(?m)^[ \t]*(?:net\.inet6?\.tcp6?\.congctl\.|kern\.sbmax\b|ddb\.onpanic\b|[a-z0-9_.]+\?=)`)
+)
+
+// OtherBSD returns the BSD that a sysctl.conf or rc.conf is of by its mark or its names, "" for those that are described.
+func OtherBSD(kind Kind, text string) string {
+	if kind != Sysctl && kind != RC {
+		return ""
+	}
+	text = text[:min(len(text), DetectSize)]
+	if m := otherRevision.FindStringSubmatch(text); m != nil && !revision.MatchString(text) {
+		return m[1]
+	}
+	if kind == Sysctl && ofNetBSD.MatchString(text) {
+		return "NetBSD"
+	}
+	return ""
+}
+
+// flagVariable is a variable of a daemon as OpenBSD has them; FreeBSD starts none of those without NAME_enable.
+var flagVariable = regexp.MustCompile(`^[a-z][a-z0-9_]*_(?:flags|user|rtable|timeout|class|logger|execdir)[ \t]*=|^pkg_scripts[ \t]*=`)
+
+// flagsOnly reports a text of such variables alone.
+func flagsOnly(text string) bool {
+	found := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !flagVariable.MatchString(line) {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // elsewhere stands for the systems that are not described.

@@ -176,7 +176,7 @@ func (s *scanner) items() {
 
 // namedFile is a configuration file as guides name it.
 var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.d/[A-Za-z0-9_.-]+\.conf|sysctl\.conf|loader\.conf(?:\.local)?|` +
-	`rc\.conf(?:\.local)?|pf\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
+	`rc\.conf(?:\.local)?|pf\.conf|relayd\.conf|jail\.conf(?:\.d/[A-Za-z0-9<>_.-]+\.conf)?|hostname\.[a-z]+[0-9]+)`)
 
 // heredocFile is a command that writes the lines below it into a configuration file.
 var heredocFile = regexp.MustCompile(`(?m)^[ \t]*` + asRoot + `(?:cat|tee)\b[^\n]*(?:<<-?[ \t]*["'\\]?[A-Za-z_]+|<[ \t]*EOF\b)`)
@@ -205,6 +205,8 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: content, session: session}
 	case yamlTasks.MatchString(text) && yamlSystem(text) == FreeBSD:
 		return guideBlock{kind: YAML}
+	case kind == "" && allLines(text, hostnameLine) && ofHostnameIf.MatchString(text):
+		return guideBlock{kind: HostnameIf, loose: true}
 	}
 	return guideBlock{}
 }
@@ -252,6 +254,8 @@ func partOf(kind, content Kind, text string) bool {
 		return allLines(text, hostnameLine)
 	case Jail:
 		return jailLine.MatchString(text)
+	case Relayd:
+		return relayStatement.MatchString(text)
 	case Sysctl, Loader:
 		return content == Sysctl || content == Loader || content == "" && allLines(text, assignment)
 	case RC:
@@ -267,6 +271,13 @@ var (
 		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|auth[a-z]+|peer[a-z]+|dest|` +
 		`lladdr|carpdev|vhid|advbase|advskew|syncdev|tunnel|tunneldomain|rdomain|rtlabel|link[012]|stp|llprio|` +
 		`!\S+)(?:[ \t]|$)`)
+)
+
+// ofHostnameIf is a line of hostname.if that nothing else looks like, and relayStatement one of relayd.conf.
+var (
+	ofHostnameIf = regexp.MustCompile(`(?m)^[ \t]*(?:inet[ \t]+(?:alias[ \t]+)?[0-9.]+[ \t]+(?:255\.[0-9.]+|0xff[0-9a-f]+)(?:[ \t]|$)|` +
+		`(?:wgkey|wgpeer|carpdev|vhid|trunkproto|pppoedev)[ \t])`)
+	relayStatement = regexp.MustCompile(`(?m)^[ \t]*(?:(?:http |tcp |dns )?protocol|relay|redirect)[ \t]+\S+[ \t]*\{`)
 )
 
 // jailLine is a line of jail.conf.

@@ -28,6 +28,8 @@ func TestGuideSystem(t *testing.T) {
 		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", FreeBSD},
 		{"commands in prose", "For FreeBSD:\n\nsysctl -w kern.maxfiles=4096\nkldload cc_htcp\n\nThat is all.\n", FreeBSD},
 		{"commands in prose of another system", "Then:\n\nsysctl -w net.ipv4.ip_forward=1\n", ""},
+		{"rules of words alone", "# OpenBSD\n```\nblock in log\nset skip on lo0\npass out quick\n```\n", OpenBSD},
+		{"prose with the words of a rule", "# OpenBSD\n```\nblock in log files\nset skip on lo0\n```\n", ""},
 		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
 	} {
 		if got := GuideSystem("x.md", tt.text); got != tt.want {

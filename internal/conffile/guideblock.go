@@ -52,7 +52,7 @@ var fences = []struct {
 
 // marked is the mark of a block by which a text is a guide, whatever its lines look like.
 var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>|" +
-	`^[ \t]*(?:` + anyPrompt + `)?(?:` + asRoot + editors + ` )?/\S*(?:sysctl|loader|rc|pf)\.conf(?:\.local)?:?[ \t]*$`)
+	`^[ \t]*(?:` + anyPrompt + `)?(?:` + asRoot + shows + ` )?/\S*(?:(?:sysctl|loader|rc|pf)\.conf(?:\.local)?|hostname\.[a-z]+[0-9]+):?[ \t]*$`)
 
 // sentence is a line of prose, which no file holds outside of its comments.
 var sentence = regexp.MustCompile(`(?m)^[ \t]*(?:[\p{Lu}\p{Lo}](?:[^\s=$;{}<>|#]*[ \t]+){4,}[^\s=$;{}<>|#]+|\p{Lo}[^=$;{}<>|#\n]{12,})[ \t\r]*$`)
@@ -62,11 +62,17 @@ func isGuide(text string) bool {
 	return marked.MatchString(text) || len(sentence.FindAllStringIndex(text, 2)) > 1
 }
 
-// editorLine is a command that opens a file in an editor, alone on its line: the lines below it belong into the file.
-var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + `[ \t]+(/\S+)$`)
+// shows are the commands that print a file or open it in an editor.
+const shows = `(?:cat|more|less|` + editors + `)`
+
+// editing is one that opens an editor.
+var editing = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + ` `)
+
+// editorLine is such a command, alone on its line: the lines below it are of the file, or belong into it.
+var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + shows + `[ \t]+(/\S+)$`)
 
 // openingLine is such a command behind a prompt, or one that prints the file.
-var openingLine = regexp.MustCompile(`^` + anyPrompt + asRoot + `(?:cat|more|less|` + editors + `)[ \t]+(/\S+)$`)
+var openingLine = regexp.MustCompile(`^` + anyPrompt + asRoot + shows + `[ \t]+(/\S+)$`)
 
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
@@ -257,10 +263,10 @@ func (g *guideText) step(line, start, end int) bool {
 	}
 	g.tells(text)
 	if m := editorLine.FindStringSubmatch(text); m != nil {
-		g.edited, g.alone = m[1], false
+		g.edited, g.alone, g.output = m[1], !editing.MatchString(text), false
 	} else if m := fileLine.FindStringSubmatch(text); m != nil {
 		g.edited, g.alone = m[1], true
-	} else if g.alone && sentence.MatchString(text) {
+	} else if g.alone && (g.output || sentence.MatchString(text)) {
 		g.edited, g.alone = "", false
 	}
 	g.above = append(g.above, text)
@@ -384,8 +390,8 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 
 // fileComment is a line that names the file of the lines below it, and nothing else: a comment, words before the path in
 // parentheses, or a command behind a prompt that prints or edits the file.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|` + anyPrompt + asRoot + `(?:cat|more|less|` +
-	editors + `)[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|` + anyPrompt + asRoot + shows +
+	`[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
 func (g *guideText) conclude(to int) bool {

@@ -16,6 +16,7 @@ var (
 		`(?:pass|block|match)(?:[ \t]+(?:in|out|all|log|quick|drop|return[a-z-]*|inet6?)(?:[ \t]+\([^)]*\))?)*` +
 		`(?:[ \t]+(?:on|proto|from)[ \t]+[^ \t.]+|[ \t]+(?:in|out|log|quick|drop|return|inet)[ \t]+all|[ \t]+(?:scrub|flags)\b))`)
 	pfMacro     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*(?:"[^"]*"|\{[^}]*\}|[^ \t"]+)[ \t]*(?:#.*)?$`)
+	pfBare      = regexp.MustCompile(`^(?:pass|block)(?:[ \t]+(?:in|out|all|log|quick|drop|return|inet6?|keep state))*$`)
 	pfMacroOpen = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*[ \t]*=[ \t]*"[^"]*$`) // which ends in a later line
 )
 
@@ -38,7 +39,7 @@ func pfText(text string) bool {
 		case line == "" || line[0] == '#' || continued:
 		case pfLine.MatchString(line):
 			found = true
-		case !pfMacro.MatchString(line) && line != "pass" && line != "block" && line != "block all" && line != "pass all":
+		case !pfMacro.MatchString(line) && !pfBare.MatchString(line):
 			return false
 		}
 	}

@@ -1,7 +1,6 @@
 package conffile
 
 import (
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +32,8 @@ var ifconfigValues = map[string]bool{
 var ifconfigSkip = map[string]bool{
 	"description": true, "descr": true, "name": true, "group": true, "nwid": true, "wpakey": true,
 	"ssid": true, "vlandev": true, "parent": true, "laggport": true, "trunkport": true, "addm": true,
-	"lladdr": true, "ether": true, "label": true, "fib": true, "rdomain": true, "rtlabel": true,
+	"lladdr": true, "ether": true, "label": true, "fib": true, "rdomain": true, "rtlabel": true, "join": true, "bssid": true,
+	"wgdescr": true, "wgdescription": true, "wgkey": true, "wgpsk": true, "pppoeac": true, "pppoesvc": true,
 }
 
 // ifconfigSpelt are options that a slip turns into none, and ifconfigNear those that
@@ -64,6 +64,37 @@ func isOption(w string) bool {
 		ifconfigSwitches[strings.TrimPrefix(w, "-")] || slices.Contains(ifconfigSpelt, w)
 }
 
+// ifconfigOfOthers are options of FreeBSD's ifconfig, of Linux and of older releases that OpenBSD's has not (cmds of
+// sbin/ifconfig/ifconfig.c), with what it has instead.
+var ifconfigOfOthers = map[string]string{
+	"tso": "", "tso4": "", "tso6": "", "lro": "tcplro", "rxcsum": "", "txcsum": "", "rxcsum6": "", "txcsum6": "", "vlanhwtag": "",
+	"vlanhwfilter": "", "vlanhwtso": "", "vlanhwcsum": "", "vlanmtu": "", "polling": "", "promisc": "", "laggproto": "trunkproto",
+	"laggport": "trunkport", "addm": "add", "deletem": "del", "ether": "lladdr", "fib": "rdomain", "accept_rtadv": "autoconf",
+	"SYNCDHCP": "autoconf", "DHCP": "autoconf", "ssid": "nwid", "autoconfprivacy": "temporary", "gateway": "",
+}
+
+// foreignOption rejects an option that OpenBSD's ifconfig has not.
+func (s *scanner) foreignOption(w word) bool {
+	bare := strings.TrimPrefix(w.text, "-")
+	instead, foreign := ifconfigOfOthers[bare]
+	if !foreign || w.quoted {
+		return false
+	}
+	r := Reject{Line: w.line, Span: w.span, certain: true, Reason: "OpenBSD's ifconfig has no option " + bare}
+	switch {
+	case bare == "autoconfprivacy":
+		r.Reason += " since 6.9: write " + strings.Replace(w.text, bare, instead, 1)
+	case bare == "gateway":
+		r.Reason += ": the address of the router goes into /etc/mygate"
+	case instead != "":
+		r.Reason += ": write " + instead
+	case strings.HasPrefix(bare, "tso"):
+		r.Reason += "; segmentation in the card is the sysctl net.inet.tcp.tso"
+	}
+	s.rejected(r)
+	return true
+}
+
 // misspeltDHCP are slips that leave the word a letter out of its place.
 var misspeltDHCP = map[string]bool{"DCHP": true, "DHPC": true, "HDCP": true, "DHCPD": true, "DHC": true, "DCHCP": true}
 
@@ -92,6 +123,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 	}
 	for i := 0; i < len(words); i++ {
 		w := words[i]
+		if s.system == OpenBSD && s.foreignOption(w) {
+			continue
+		}
 		e := Entry{Key: w.text, Line: w.line, KeySpan: w.span, Raw: base.Raw, Iface: base.Iface,
 			Flags: base.Flags&(Conditional|Quoted) | Part}
 		bare := strings.TrimPrefix(w.text, "-")
@@ -156,115 +190,4 @@ func (s *scanner) bridgeable(w word) {
 		Reason: w.text + " cannot be a member of a bridge: " + driver + " carries IP packets, not Ethernet frames",
 		Because: "A bridge accepts only Ethernet, VLAN and gif interfaces (sys/net/if_bridge.c, bridge_ioctl_add: EINVAL); gif or vxlan " +
 			"carries frames through a tunnel."})
-}
-
-// hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
-// etc/netstart): a line that begins with '#' is a comment, one that begins
-// with '!' is a shell command in which $if is the interface, and each other
-// line is the arguments of an ifconfig command.
-func (s *scanner) hostnameIf() {
-	iface := ""
-	base := s.path[strings.LastIndexByte(s.path, '/')+1:]
-	if i := strings.LastIndex(base, "hostname."); i >= 0 {
-		iface = base[i+len("hostname."):]
-	}
-	start := textStart(s.src)
-	s.lines(start, len(s.src), 1, func(line, from, to int) bool {
-		if line == 1 && start > 0 {
-			s.markedLine(from, to)
-			return true
-		}
-		raw := Span{from, trimCR(s.src, from, to)}
-		from, to = s.trim(from, to)
-		switch {
-		case from == to || s.src[from] == '#':
-		case s.src[from] == '!':
-			s.ifVariable = iface
-			s.script(from+1, to, line)
-		default:
-			s.shell(from, to, line, func(c *command) {
-				s.plainCommand(c.words)
-				s.broadcastWord(c.words)
-				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
-			})
-		}
-		return true
-	})
-}
-
-// Commands that are taken for words of ifconfig where they stand in hostname.if as such, first words of a line that a
-// command may be joined to, and words before a text that may begin with the sign of one.
-var (
-	commandWords = []string{"route", "ifconfig", "sysctl", "pfctl", "rcctl", "sleep", "dhclient", "brconfig"}
-	joinedTo     = []string{"inet", "inet6", "dest", "dhcp", "up", "autoconf"}
-	takesText    = []string{"nwid", "wpakey", "nwkey", "pass", "authkey", "description", "descr"}
-)
-
-// plainCommand rejects a command without its sign, and one that does not begin its line.
-func (s *scanner) plainCommand(words []word) {
-	because := "netstart runs only lines that begin with ! as commands and passes all others to ifconfig, which refuses this one."
-	for i, w := range words {
-		switch {
-		case i == 0 && (slices.Contains(commandWords, w.text) || strings.HasPrefix(w.text, "/sbin/")):
-			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
-				Reason: w.text + " is passed to ifconfig: write ! before a command"})
-			return
-		case i > 0 && strings.HasPrefix(w.text, "!") && slices.Contains(joinedTo, words[0].text) &&
-			!slices.Contains(takesText, words[i-1].text):
-			s.rejected(Reject{Line: w.line, Span: w.span, Because: because,
-				Reason: "a command needs a line of its own that begins with !"})
-			return
-		}
-	}
-}
-
-// behindMask are options that are written behind address and mask, where NONE has to stand between.
-var behindMask = []string{"vhid", "carpdev", "pass", "advskew", "advbase", "vlan", "vlandev", "vnetid", "parent", "mtu", "media",
-	"description", "descr", "group", "up", "rdomain", "pppoedev", "trunkproto", "trunkport", "tunnel", "lladdr", "alias"}
-
-// broadcastWord rejects a number behind address and mask, where netstart expects a broadcast address or NONE.
-func (s *scanner) broadcastWord(words []word) {
-	if len(words) > 2 && words[0].text == "inet" && words[1].text == "alias" {
-		words = words[1:]
-	}
-	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
-		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") {
-		return
-	}
-	w := words[3]
-	if last := broadcastOf(words[1].text, words[2].text); last != "" && dottedQuad(w.text) && w.text != last {
-		s.rejected(Reject{Line: w.line, Span: w.span,
-			Reason:  w.text + " is not the broadcast address of this network: " + last + ", or NONE",
-			Because: "netstart passes it to ifconfig as the broadcast address, which other hosts of the network do not take for one."})
-		return
-	}
-	if slices.Contains(behindMask, w.text) {
-		s.rejected(Reject{Line: w.line, Span: w.span,
-			Reason:  w.text + " is taken for the broadcast address: write NONE before it",
-			Because: "netstart passes the word after the netmask to ifconfig as the broadcast address, and ifconfig refuses the line."})
-		return
-	}
-	if !isDigits(w.text) {
-		return
-	}
-	s.rejected(Reject{Line: w.line, Span: w.span,
-		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
-		Because: "netstart passes it to ifconfig as the broadcast address."})
-}
-
-// broadcastOf is the broadcast address of a network, "" for one that has none or a mask that is not dotted.
-func broadcastOf(address, mask string) string {
-	a, err := netip.ParseAddr(address)
-	m, bad := netip.ParseAddr(mask)
-	if err != nil || bad != nil || !a.Is4() || !m.Is4() {
-		return ""
-	}
-	last, bits := a.As4(), m.As4()
-	if bits[3] > 252 || bits == [4]byte{} {
-		return "" // a host or a pair
-	}
-	for i := range last {
-		last[i] |= ^bits[i]
-	}
-	return netip.AddrFrom4(last).String()
 }

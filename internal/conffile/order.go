@@ -29,8 +29,8 @@ var freeBSDOrder = []string{
 
 // openBSDOrder is the same of OpenBSD: etc/rc sets sysctl.conf before
 // netstart reads the hostname.if files, and runs rc.local last.
-var openBSDOrder = []string{"/etc/rc.conf", "/etc/rc.conf.local", "/etc/sysctl.conf", "/etc/hostname.", "/etc/pf.conf",
-	"/etc/rc.local"}
+var openBSDOrder = []string{"/etc/rc.conf", "/etc/rc.conf.local", "/etc/sysctl.conf", "/etc/hostname.", "/etc/mygate",
+	"/etc/login.conf", "/etc/pf.conf", "/etc/relayd.conf", "/etc/rc.local"}
 
 // Order returns files in the order in which the system reads them, so that the
 // last one to set something wins, and the files that it does not read because

@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ func (s *scanner) pf() {
 	p.queues.conclude(s)
 	p.overload.conclude(s)
 	p.skipped.conclude(s)
+	p.spoof.conclude(s)
 }
 
 type pfLexer struct {
@@ -38,13 +40,14 @@ type pfLexer struct {
 	order      pfOrder
 	reach      pfReach
 	overload   pfOverload
+	spoof      pfSpoof
 }
 
 func (p *pfLexer) step() {
 	src := p.s.src
 	switch c := src[p.pos]; {
 	case c == '\n':
-		if p.braces == 0 {
+		if p.braces == 0 || p.unclosed() {
 			p.flush()
 		}
 		p.pos++
@@ -55,13 +58,53 @@ func (p *pfLexer) step() {
 		p.pos = p.pos + 1 + strings.IndexByte(src[p.pos+1:], '\n') + 1
 		p.line++
 	case c == '#':
-		for p.pos < len(src) && src[p.pos] != '\n' {
-			p.pos++
-		}
+		p.comment()
 	case c == '{' || c == '}' || c == '(' || c == ')' || c == '=':
 		p.punctuation(c)
 	default:
 		p.readWord()
+	}
+}
+
+// unclosed rejects a list that another statement stands in, so that its brace is not closed.
+func (p *pfLexer) unclosed() bool {
+	line, _, _ := strings.Cut(p.s.src[p.pos+1:min(len(p.s.src), p.pos+1+pfLineLooked)], "\n")
+	next := strings.Fields(line)
+	if len(next) < 2 || !slices.Contains(pfBegin, next[0]) {
+		return false
+	}
+	i := len(p.words) - 1
+	for ; i > 0 && p.words[i].text != "{"; i-- {
+	}
+	p.s.reject(p.words[i].line, p.words[i].span, "this brace is not closed before the statement in line "+strconv.Itoa(p.line+1))
+	return true
+}
+
+// pfBegin are words that begin a statement and that no list holds, and pfLineLooked is how much of a line is looked at for them.
+var pfBegin = []string{"pass", "block", "match", "set", "antispoof", "table", "scrub", "nat", "rdr"}
+
+const pfLineLooked = 200
+
+// comment skips a comment, which goes on in the next line behind a backslash as every line does (lgetc of pfctl's
+// parse.y): pf:rule/commented is at a statement there.
+func (p *pfLexer) comment() {
+	src := p.s.src
+	for {
+		end := strings.IndexByte(src[p.pos:], '\n')
+		if end < 0 {
+			p.pos = len(src)
+			return
+		}
+		end += p.pos
+		if p.pos = end; src[end-1] != '\\' {
+			return
+		}
+		p.pos++
+		p.line++
+		next := p.s.fields(p.pos, p.pos+max(0, strings.IndexByte(src[p.pos:], '\n')), p.line)
+		if len(next) > 1 && (slices.Contains(pfStatements, next[0].text) || next[1].text == "=") {
+			p.s.pfName("pf:rule/commented", next[0], next[0].text)
+		}
 	}
 }
 
@@ -135,6 +178,7 @@ func (p *pfLexer) flush() {
 		p.queues.statement(p.words)
 		p.skipped.statement(p.words)
 		p.skipped.uplink(p.words)
+		p.spoof.statement(p.words)
 	}
 	p.words = p.words[:0]
 	p.braces = 0
@@ -190,6 +234,8 @@ var pfGone = map[string]string{
 	"rdr":          "OpenBSD has no rdr rules: write pass in ... rdr-to ADDRESS",
 	"binat":        "OpenBSD has no binat rules: write match ... binat-to ADDRESS",
 	"altq":         "OpenBSD has no altq: write queue NAME on INTERFACE bandwidth RATE",
+	"ether":        "OpenBSD has no rules of Ethernet, which are FreeBSD's; a bridge filters them by rules in hostname.bridge0",
+	"dummynet":     "OpenBSD has no dummynet: write queue NAME on INTERFACE bandwidth RATE max RATE",
 }
 
 // pfIface returns the interface after "on", "*" for a list or a macro, or "".
@@ -207,10 +253,14 @@ func pfIface(words []word) string {
 
 // pfSet reads set OPTION VALUE and the lists of limit and timeout.
 func (s *scanner) pfSet(words []word, base Entry) {
-	if len(words) < 2 {
+	if len(words) == 0 {
 		return
 	}
 	option := words[0]
+	if len(words) == 1 {
+		s.pfEntry("pf:set/"+option.text, option, nil, base)
+		return
+	}
 	switch option.text {
 	case "limit", "timeout":
 		for i := 1; i+1 < len(words); i++ {
@@ -220,12 +270,21 @@ func (s *scanner) pfSet(words []word, base Entry) {
 			s.pfEntry("pf:set/"+option.text+"/"+words[i].text, words[i], words[i+1:i+2], base)
 			i++
 		}
+	case "reassemble", "syncookies":
+		if allowed := pfSetWords[option.text]; !words[1].expands && !slices.Contains(allowed, words[1].text) {
+			s.reject(words[1].line, words[1].span, "set "+option.text+" takes "+strings.Join(allowed, ", "))
+			return
+		}
+		s.pfEntry("pf:set/"+option.text, option, words[1:], base)
 	case "skip":
 		s.pfEntry("pf:set/skip", option, words[min(2, len(words)-1):], base)
 	default:
 		s.pfEntry("pf:set/"+option.text, option, words[1:], base)
 	}
 }
+
+// pfSetWords are the words that options take (parse.y of pfctl: reassemble and syncookies).
+var pfSetWords = map[string][]string{"reassemble": {"yes", "no"}, "syncookies": {"never", "always", "adaptive"}}
 
 func (s *scanner) pfEntry(name string, key word, values []word, base Entry) {
 	e := base
@@ -298,6 +357,9 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			}
 			return
 		}
+		if n, err := strconv.Atoi(words[i+1].text); s.system == FreeBSD && words[i].text == "priority" && err == nil && n > altqPriority {
+			s.reject(words[i+1].line, words[i+1].span, "there is no priority "+words[i+1].text+": those of priq are 0 to 15, of cbq 0 to 7")
+		}
 		switch w := words[i]; w.text {
 		case "bandwidth", "qlimit", "flows", "quantum", "tbrsize", "min", "max", "burst", "priority":
 			s.pfEntry("pf:"+kind+"/"+w.text, w, words[i+1:i+2], base)
@@ -309,6 +371,9 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		}
 	}
 }
+
+// altqPriority is the highest priority of a queue of altq (PRIQ_MAXPRI of FreeBSD's altq_priq.h).
+const altqPriority = 15
 
 // pfSchedulers are the disciplines of altq.
 var pfSchedulers = []string{"cbq", "priq", "hfsc", "fairq"}

@@ -75,6 +75,8 @@ func (s *scanner) pfConsistent(words []word) {
 	}
 	s.pfGateway(words)
 	s.pfPriority(words)
+	s.pfPortRange(words)
+	s.pfForeign(words)
 }
 
 // only reports whether a rule is about protocols of these alone; one that names none is about all.
@@ -193,9 +195,14 @@ func pfDirectionFits(s *scanner, p pfSpec) (option, reason string) {
 
 // pfGateway rejects an interface beside the gateway of route-to, which OpenBSD took until 6.8.
 func (s *scanner) pfGateway(words []word) {
-	for i := 0; s.system == OpenBSD && i+3 < len(words); i++ {
+	for i := 0; s.system == OpenBSD && i+1 < len(words); i++ {
 		if w := words[i]; w.text != "route-to" && w.text != "reply-to" && w.text != "dup-to" || w.quoted {
 			continue
+		}
+		if address, _, with := strings.Cut(words[i+1].text, "@"); with && !words[i+1].quoted {
+			s.rejected(Reject{Line: words[i+1].line, Span: words[i+1].span, certain: true,
+				Reason: words[i].text + " takes only the address of the gateway: write " + words[i].text + " " + address})
+			return
 		}
 		from := i + 1
 		if words[from].text == "{" {
@@ -206,6 +213,59 @@ func (s *scanner) pfGateway(words []word) {
 				Reason: words[i].text + " takes only the address of the gateway: write " + words[i].text + " " + words[from+2].text})
 			return
 		}
+	}
+}
+
+// pfForeign rejects options of rules that FreeBSD alone has (filter_opt of its parse.y). On FreeBSD pf:rule/translated is at
+// an option that its older releases do not have. pf:rule/proxy is at a rule that hands connections to ftp-proxy or tftp-proxy
+// by rdr-to, which they have not taken since OpenBSD 5.0 (its upgrade guide).
+func (s *scanner) pfForeign(words []word) {
+	for i := 1; i+1 < len(words); i++ {
+		w, before := words[i], words[i-1].text
+		if w.quoted || before == "label" || before == "tag" || before == "tagged" {
+			continue
+		}
+		if s.system != OpenBSD {
+			if s.system == FreeBSD && slices.Contains(pfTranslations, w.text) {
+				s.pfName("pf:rule/translated", w, w.text)
+				return
+			}
+			continue
+		}
+		switch w.text {
+		case "dnpipe", "dnqueue", "ridentifier":
+			s.reject(w.line, w.span, "OpenBSD's pf has no "+w.text+", which is FreeBSD's")
+			return
+		case "rdr-to":
+			if i+3 < len(words) && words[i+2].text == "port" && (words[i+3].text == "8021" || words[i+3].text == "6969") &&
+				(strings.HasPrefix(words[i+1].text, "127.") || words[i+1].text == "lo0" || words[i+1].text == "localhost") {
+				s.pfName("pf:rule/proxy", w, map[string]string{"8021": "ftp-proxy", "6969": "tftp-proxy"}[words[i+3].text])
+			}
+		}
+	}
+}
+
+// pfTranslations are options of OpenBSD that FreeBSD has in 15 alone, and its rules nat and rdr before.
+var pfTranslations = []string{"nat-to", "rdr-to", "binat-to", "af-to"}
+
+// pfPortRange rejects a range of ports whose end is not above its beginning, which OpenBSD took until 6.8.
+func (s *scanner) pfPortRange(words []word) {
+	for i := 0; s.system == OpenBSD && i < len(words); i++ {
+		w := words[i]
+		low, high, is := strings.Cut(w.text, ":")
+		one := false
+		if i > 0 && i+1 < len(words) && (w.text == "><" || w.text == "<>") {
+			low, high, is, one = words[i-1].text, words[i+1].text, true, true
+		}
+		from, err := strconv.Atoi(low)
+		to, bad := strconv.Atoi(high)
+		if !is || w.quoted || err != nil || bad != nil || from < to || from == to && !one || !slices.ContainsFunc(words[:i], func(b word) bool {
+			return b.text == "port"
+		}) {
+			continue
+		}
+		s.reject(w.line, w.span, "the range of ports ends at "+high+", not above its beginning, "+low+": pfctl refuses it since OpenBSD 6.9")
+		return
 	}
 }
 

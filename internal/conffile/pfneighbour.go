@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pfNeighbours follows what the rules of pf.conf do with a neighbour solicitation
@@ -52,6 +54,9 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 	pass, family := words[0].text == "pass", pfFamily(words)
 	if family == "inet" || strings.HasPrefix(pfIface(words), "lo") {
 		return
+	}
+	if !pass && family == "inet6" && pfIface(words) != "" && pfProtocols(words) == "any" {
+		return // IPv6 is not meant to be spoken there
 	}
 	narrow, quick, out := false, false, false
 	for i, w := range words {
@@ -113,3 +118,53 @@ func (n *pfNeighbours) conclude(s *scanner) {
 	s.emit(Entry{Key: n.last.text, Name: "pf:rule/neighbours", Value: "blocked", Line: n.last.line, KeySpan: n.last.span,
 		ValueSpan: n.last.span, Raw: n.raw, style: styleFixed})
 }
+
+// pfHosts follows which interfaces take what the hosts of a cluster tell each other. At the end of the file, pf:rule/carp and
+// pf:rule/pfsync stand at the rule that blocks all packets that come in, and their value are the interfaces on which another
+// rule passes that protocol; they are missing where those are not known.
+type pfHosts struct {
+	blocks word
+	passed []pfPassed
+}
+
+type pfPassed struct{ iface, protocols string }
+
+func (h *pfHosts) rule(words []word, iface string) {
+	protocols, narrow := pfProtocols(words), false
+	for _, w := range words {
+		if narrow = narrow || w.text == "from" || w.text == "to"; w.text == "out" {
+			return
+		}
+	}
+	switch {
+	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
+		h.passed = append(h.passed, pfPassed{iface, protocols})
+	case words[0].text == "block" && iface == "" && protocols == "any" && !narrow && pfFamily(words) != "inet6" && h.blocks.line == 0:
+		h.blocks = words[0]
+	}
+}
+
+func (h *pfHosts) conclude(s *scanner) {
+	if s.system != OpenBSD || h.blocks.line == 0 || anchored.MatchString(s.src) {
+		return
+	}
+	for _, protocol := range [][]string{{"carp", "112"}, {"pfsync", "240"}} {
+		var ifaces []string
+		for _, p := range h.passed {
+			if p.protocols == "any" || p.protocols == "" || slices.ContainsFunc(strings.Fields(p.protocols), func(name string) bool {
+				return slices.Contains(protocol, name)
+			}) {
+				ifaces = append(ifaces, p.iface)
+			}
+		}
+		// Others than names with a number may be any interface.
+		if !slices.ContainsFunc(ifaces, func(name string) bool {
+			return strings.TrimRight(name, "0123456789") == name && !slices.Contains([]string{"lo", "{", "}"}, name)
+		}) {
+			s.pfName("pf:rule/"+protocol[0], h.blocks, strings.Join(ifaces, " "))
+		}
+	}
+}
+
+// anchored is a line that brings rules of another place.
+var anchored = regexp.MustCompile(`(?m)^[ \t]*(?:anchor|include)\b`)

@@ -12,6 +12,8 @@ type pfQueues struct {
 	queues    []pfQueue
 	chosen    []word // names of rules
 	later     []word // those that no line above defines
+	grouped   []word // groups of interfaces that queues are on
+	units     []word // rates in units that there are not
 	elsewhere bool
 }
 
@@ -24,14 +26,20 @@ type pfQueue struct {
 	least          float64 // of min
 }
 
-// pfRate reads a bandwidth in bits per second, 0 for none.
-func pfRate(text string) float64 {
-	number := strings.TrimRight(text, "KMG")
+// pfRate reads a bandwidth in bits per second, 0 for none; known is false for a number in a unit that pfctl does not know
+// (bandwidth of parse.y).
+func pfRate(text string) (rate float64, known bool) {
+	number := text[:len(text)-len(strings.TrimLeft(text, "0123456789."))]
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return 0
+		return 0, true
 	}
-	return n * map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[text[len(number):]]
+	unit := text[len(number):]
+	if len(unit) > 1 && slices.Contains([]string{"Bit", "B", "bit", "b"}, unit[1:]) {
+		unit = unit[:1]
+	}
+	factor, known := map[string]float64{"": 1, "b": 1, "K": 1e3, "M": 1e6, "G": 1e9}[unit]
+	return n * factor, known
 }
 
 func (q *pfQueues) statement(words []word) {
@@ -43,34 +51,41 @@ func (q *pfQueues) statement(words []word) {
 		queue := pfQueue{name: words[1]}
 		q.elsewhere = q.elsewhere || words[1].expands || words[1].text == "{"
 		for i, w := range words[2:] {
-			switch w.text {
-			case "on":
-				queue.root = true
-			case "default":
-				queue.standard = true
-			case "bandwidth":
-				queue.bandwidth = true
-				if i+3 < len(words) {
-					queue.rate = pfRate(words[i+3].text)
-				}
-			case "max", "min":
-				if i+3 == len(words) {
-					break
-				}
-				if rate := pfRate(words[i+3].text); w.text == "max" {
-					queue.most, queue.capped = rate, true
-				} else {
-					queue.least = rate
-				}
-			case "parent":
-				if i+3 < len(words) {
-					queue.parent = words[i+3]
-				}
+			if i+3 < len(words) {
+				q.option(&queue, w, words[i+3])
 			}
+			queue.standard = queue.standard || w.text == "default"
 		}
 		q.queues = append(q.queues, queue)
 	case slices.Contains([]string{"pass", "match", "block"}, words[0].text):
 		q.choose(words)
+	}
+}
+
+// option takes an option of a queue with what follows it.
+func (q *pfQueues) option(queue *pfQueue, w, value word) {
+	rate, known := pfRate(value.text)
+	switch w.text {
+	case "on":
+		queue.root = true
+		if value.text == "egress" {
+			q.grouped = append(q.grouped, value)
+		}
+		return
+	case "parent":
+		queue.parent = value
+		return
+	case "bandwidth":
+		queue.bandwidth, queue.rate = true, rate
+	case "max":
+		queue.most, queue.capped = rate, true
+	case "min":
+		queue.least = rate
+	default:
+		return
+	}
+	if !known && !value.expands {
+		q.units = append(q.units, value)
 	}
 }
 
@@ -99,6 +114,16 @@ func (q *pfQueues) choose(words []word) {
 }
 
 func (q *pfQueues) conclude(s *scanner) {
+	for _, w := range q.grouped {
+		if s.system == OpenBSD {
+			s.reject(w.line, w.span, "a queue needs an interface: "+w.text+" is a group of interfaces, which pfctl refuses since OpenBSD 6.4")
+		}
+	}
+	for _, w := range q.units {
+		if s.system == OpenBSD && strings.Trim(w.text, "%") == w.text {
+			s.reject(w.line, w.span, "pfctl knows no unit as in "+w.text+": rates are in bits per second with K, M or G, as in 20M")
+		}
+	}
 	rooted := slices.ContainsFunc(q.queues, func(queue pfQueue) bool { return queue.root })
 	if s.system != OpenBSD || !rooted || q.elsewhere { // a part of a file may lack the root
 		return
@@ -252,7 +277,10 @@ type pfSkipped struct {
 	rules   []word            // interfaces of rules
 	changes []word            // interfaces of rules that translate or normalise
 	clamps  []pfClamp
-	egress  word // the first one that FreeBSD knows no members of
+	drivers []word // of set skip, without a number
+	fixed   []word // interfaces behind nat-to whose addresses are taken once
+	egress  word   // the first one that FreeBSD knows no members of
+	hosts   pfHosts
 }
 
 // uplink finds the group egress, whose members OpenBSD's kernel alone keeps.
@@ -264,14 +292,20 @@ func (k *pfSkipped) uplink(words []word) {
 	}
 }
 
-// pfClamp is the max-mss of a rule about an interface of PPPoE.
+// pfClamp is the max-mss of a rule about an interface of PPPoE or of a tunnel.
 type pfClamp struct {
 	size  word
 	iface string
 }
 
-// pppoeSegment is the segment of TCP over IPv4 that PPPoE carries: 1492 bytes without two headers.
-const pppoeSegment = 1452
+// pfSegments are the segments of TCP over IPv4 that interfaces carry whose packets get more headers, by their drivers: the
+// MTU without 40 bytes.
+var pfSegments = map[string]int{"pppoe": 1492 - 40, "wg": 1420 - 40, "gif": 1480 - 40, "gre": 1476 - 40}
+
+// cards are drivers of OpenBSD's network cards.
+var cards = strings.Fields("age alc ale aq athn atw aue axe axen axge bce bge bnx bnxt bwfm cas cdce dc em ep fxp gem hme hvn igc ipw " +
+	"iwi iwm iwn iwx ix ixgb ixl ixv jme lii mcx mos msk msts mtd myx nep nfe nge oce pcn ral re rge rl run se sis sk smsc ste stge " +
+	"sunxi ti tl txp udav upl ure urndis urtwn vge vio vmx vr vte wb wpi xl xge xnf")
 
 func (k *pfSkipped) statement(words []word) {
 	switch {
@@ -287,6 +321,10 @@ func (k *pfSkipped) statement(words []word) {
 		}
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
+			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
+			if slices.Contains(cards, w.text) {
+				k.drivers = append(k.drivers, w)
+			}
 		}
 	case slices.Contains([]string{"nat", "rdr", "binat", "scrub"}, words[0].text) && len(k.changes) < pfNamesLimit:
 		if i := slices.IndexFunc(words, func(w word) bool { return w.text == "on" && !w.quoted }); i > 0 && i+1 < len(words) {
@@ -295,22 +333,25 @@ func (k *pfSkipped) statement(words []word) {
 			k.changes = append(k.changes, w)
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
+		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
 		for i := 1; i+1 < len(words); i++ {
+			w := words[i+1]
+			w.text = k.resolved(w)
+			if words[i].text == "nat-to" && len(k.fixed) < pfNamesLimit && !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" }) {
+				k.fixed = append(k.fixed, w)
+			}
 			if words[i].text == "on" && !words[i].quoted {
-				w := words[i+1]
-				w.text = k.resolved(w)
 				k.rules = append(k.rules, w)
 				k.clamp(words[i+2:], w.text)
-				return
 			}
 		}
 	}
 }
 
 func (k *pfSkipped) clamp(words []word, iface string) {
-	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) &&
-		strings.HasPrefix(iface, "pppoe") {
-		if n, err := strconv.Atoi(words[i+1].text); err == nil && n > pppoeSegment && n <= 1460 {
+	most := pfSegments[strings.TrimRight(iface, "0123456789")]
+	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) && most > 0 {
+		if n, err := strconv.Atoi(words[i+1].text); err == nil && n > most && n <= 1460 {
 			k.clamps = append(k.clamps, pfClamp{words[i+1], iface})
 		}
 	}
@@ -335,7 +376,21 @@ func (k *pfSkipped) conclude(s *scanner) {
 		}
 	}
 	for _, c := range k.clamps {
-		s.pfName("pf:rule/pppoe", c.size, c.iface)
+		s.pfName("pf:rule/segment", c.size, c.iface)
+	}
+	for _, w := range k.drivers {
+		if s.system == OpenBSD {
+			s.pfName("pf:rule/driver", w, w.text)
+		}
+	}
+	k.hosts.conclude(s)
+	for i, w := range k.fixed {
+		if i == 0 && s.system == OpenBSD {
+			s.pfName("pf:rule/nat", w, w.text)
+		}
+		if name, _, _ := strings.Cut(w.text, ":"); strings.TrimRight(name, "0123456789") != name && !strings.ContainsAny(name, ".$") {
+			s.pfName("pf:rule/fixed", w, name)
+		}
 	}
 	if k.egress.text != "" && s.system == FreeBSD && !strings.Contains(s.src, "group egress") {
 		s.pfName("pf:rule/egress", k.egress, "egress")

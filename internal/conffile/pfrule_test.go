@@ -20,7 +20,31 @@ func TestPFRule(t *testing.T) {
 		{"match out on em0 inet6 set queue bulk", "1:28 pf:rule/queue=inet6 [em0]\n"},
 		{"pass out on em0 from 10.0.0.0/8 set queue bulk", "1:37 pf:rule/queue=inet [em0]\n"},
 		{"pass out from any to any set ( prio 3, queue (q_d, q_p) )", "1:40 pf:rule/queue=any\n"},
-		{"pass in from <inside> dnpipe (1, 2)", "1:23 pf:rule/queue=any\n"},
+		{"pass in from <inside> dnpipe (1, 2)", "1:23 pf:rule/queue=any\nrefused 1:23 \"dnpipe\"\n"},
+		{"antispoof quick for em0\nblock in", "1:21 pf:rule/antispoof=em0\n"}, {"set skip on lo\nantispoof quick for { em0 }", "1:5 pf:set/skip=lo [lo]\n"},
+		{"antispoof for em0\npass", ""}, {"antispoof quick for { lo em0 }\npass quick on lo0", ""}, {"include \"/etc/x\"\nantispoof quick for em0", ""},
+		{"# old \\\npass in on em0 from any\npass out on em0", "2:1 pf:rule/commented=pass\n"}, {"# old \\\n# more \\\n  to any\npass out on em0 from any", ""},
+		{"#\\", ""}, {"# a \\ \npass out on em0", ""},
+		{"pass in proto tcp to port 21 rdr-to 127.0.0.1 port 8021", "1:30 pf:rule/proxy=ftp-proxy\n"},
+		{"pass in inet proto tcp to port 21 divert-to 127.0.0.1 port 8021\npass in proto tcp to port 80 rdr-to 127.0.0.1 port 8080", ""},
+		{"pass in proto tcp to port 2004:2000\npass in proto tcp to port 5 >< 5", "refused 1:27 \"2004:2000\"\nrefused 2:29 \"><\"\n"},
+		{"pass in proto tcp from port 5 >< 9 to port { 2000:2004 7:7 }", ""}, {"pass in to 2001:7 label \"port 9:1\"", ""},
+		{"pass in from any route-to 192.0.2.1@em1", "refused 1:27 \"192.0.2.1@em1\"\n"},
+		{"set skip on { lo em }", "1:5 pf:set/skip={ lo em } [*]\n1:18 pf:rule/driver=em\n"}, {"set skip on { lo0 vlan em0 }", "1:5 pf:set/skip={ lo0 vlan em0 } [*]\n"},
+		{"set reassemble tcp\nset syncookies adaptive (start 29%, end 15%)\nset keepcounters", "2:5 pf:set/syncookies=adaptive ( start 29% end 15% )\n" +
+			"3:5 pf:set/keepcounters=yes\nrefused 1:16 \"tcp\"\n"},
+		{"e = egress\nqueue a on egress bandwidth 20m\nqueue b on em0 bandwidth 20Mbit max 20Mb default", "2:7 pf:queue=a [egress]\n2:19 pf:queue/bandwidth=20m [egress]\n" +
+			"3:7 pf:queue=b [em0]\n3:16 pf:queue/bandwidth=20Mbit [em0]\n3:33 pf:queue/max=20Mb [em0]\n" +
+			"refused 2:12 \"egress\"\nrefused 2:29 \"20m\"\n"},
+		{"match on wg0 scrub (max-mss 1420)\nmatch on wg0 scrub (max-mss 1380)\nmatch on em0 scrub (max-mss 1460)", "1:21 pf:scrub/max-mss=1420 [wg0]\n" +
+			"2:21 pf:scrub/max-mss=1380 [wg0]\n3:21 pf:scrub/max-mss=1460 [em0]\n1:29 pf:rule/segment=wg0\n"},
+		{"match out on em0 nat-to (em0)", "1:25 pf:rule/nat=(\n"}, {"match out on pppoe0 nat-to pppoe0:0", "1:28 pf:rule/nat=pppoe0:0\n1:28 pf:rule/fixed=pppoe0\n"},
+		{"pass out on rdomain 1 nat-to (em0) rtable 2", ""},
+		{"pass out all modulate state log", "refused 1:29 \"log\"\n"}, {"pass on em0 in", "refused 1:13 \"in\"\n"}, {"pass in inet on em0", "refused 1:14 \"on\"\n"},
+		{"pass in inet6 from any to 64:ff9b::/96 af-to inet from (em0)", ""}, {"pass in on em0 route-to 192.0.2.1 from any", "refused 1:35 \"from\"\n"}, {"pass in proto tcp from any os \"x\" port 1 to any port 2 user 3", ""},
+		{"block return-rst(ttl 5) in quick log on em0 proto tcp all", ""}, {"pass in proto tcp to port 22 keep-state", "refused 1:30 \"keep-state\"\n"},
+		{"set skip on {lo0 em0\npass in\npass out from { a\n b }", "1:5 pf:set/skip={ lo0 em0 [*]\nrefused 1:13 \"{\"\n"},
+		{"block in quick on em0 inet6\npass on em1 inet6 proto icmp6", ""},
 		{"state limiter \"dns\" id 1 limit 1000 rate 1/10",
 			"1:1 pf:state-limiter=dns\n1:26 pf:state-limiter/limit=1000\n1:37 pf:state-limiter/rate=1/10\n"},
 		{"source limiter dns id 1 entries 2 limit 3 rate 4/5 inet mask 16",
@@ -30,7 +54,7 @@ func TestPFRule(t *testing.T) {
 		{"pass proto tcp state limiter dns no state", "1:34 pf:rule/no-state=tcp\n"},
 		{"pass out quick on em0 inet keep state\nblock out quick inet6\nblock out on em0 to 192.0.2.0/24", "3:1 pf:rule/unreached=1\n"},
 		{"pass in quick on $lan\nblock in on $lan proto tcp to port 25\nblock in on $wan proto tcp to port 25", "2:1 pf:rule/unreached=1\n"},
-		{"pass out quick\nmatch in on em0 from any nat-to em0\nmatch out on em0 inet from 192.0.2.0/24 nat-to em0", "3:1 pf:rule/unreached=1\n"},
+		{"pass out quick\nmatch in on em0 from any nat-to em0\nmatch out on em0 inet from 192.0.2.0/24 nat-to em0", "3:1 pf:rule/unreached=1\n2:33 pf:rule/nat=em0\n2:33 pf:rule/fixed=em0\n3:48 pf:rule/fixed=em0\n"},
 		{"pass quick\nblock in proto tcp to port 25", "2:1 pf:rule/unreached=1\n"},
 		{"pass out quick inet\nblock out to 192.0.2.0/24\nblock in to 192.0.2.0/24\nblock out inet6 to any", ""},
 		{"pass out on em0\nblock out on em0 to 192.0.2.0/24", ""},
@@ -50,6 +74,9 @@ func TestPFRule(t *testing.T) {
 // TestPFGrammar holds what one system's pf takes and the other's refuses.
 func TestPFGrammar(t *testing.T) {
 	for _, tt := range []struct{ rules, openbsd, freebsd string }{
+		{"pass in on em2 route-to { (em0 192.0.2.1) (em1 192.0.2.9) } round-robin from any", "refused 1:27 \"(em0 192.0.2.1)\"\nrefused 1:73 \"from\"\n", ""},
+		{"queue a priority 16\nqueue b priority 15", "1:7 pf:queue=a\n2:7 pf:queue=b\nrefused 1:9 \"priority 16\"\nrefused 2:9 \"priority 15\"\n",
+			"1:7 pf:queue=a\n1:9 pf:queue/priority=16\n2:7 pf:queue=b\n2:9 pf:queue/priority=15\nrefused 1:18 \"16\"\n"},
 		{"pass out queue bulk", "1:10 pf:rule/queue=any\n", "1:10 pf:rule/queue=any\n"},
 		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
@@ -66,8 +93,8 @@ func TestPFGrammar(t *testing.T) {
 			"refused 1:19 \"192.0.2.300\"\nrefused 1:36 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
 		{"a = em0\nset skip on { lo $a }\npass in on $a\npass in on em1", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n"},
 		{"a = pppoe0\nmatch on $a scrub (max-mss 1460)\nmatch on pppoe1 scrub (max-mss 1452)",
-			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/pppoe=pppoe0\n",
-			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/pppoe=pppoe0\n"},
+			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n",
+			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n"},
 		{"a = em0\na = em1\npass on $a\na = em2\nb = 1\nb = 1\npass on $c\npass on $c", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n"},
 		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
 		{"pass out\nnat on em0 from 10.0.0.0/8 -> (em0)\nnat on em1 -> (em1)", "refused 2:1 \"nat\"\nrefused 3:1 \"nat\"\n", "refused 2:1 \"nat\"\n"},
@@ -80,7 +107,7 @@ func TestPFGrammar(t *testing.T) {
 		{"pass from %{a)", "", ""},
 		{"block in from !192.0.2.9/24", "1:15 pf:rule/host-bits=192.0.2.0/24\n", "1:15 pf:rule/host-bits=192.0.2.0/24\n"},
 		{"passs out", "refused 1:1 \"passs\"\n", "refused 1:1 \"passs\"\n"},
-		{"ext = em0\n$rule\n{{ rules }}\n\"x\" y\ninclude \"/etc/pf.local\"\nether block\n", "", ""},
+		{"ext = em0\n$rule\n{{ rules }}\n\"x\" y\ninclude \"/etc/pf.local\"\nether block\n", "refused 6:1 \"ether\"\n", ""},
 	} {
 		for system, want := range map[System]string{OpenBSD: tt.openbsd, FreeBSD: tt.freebsd} {
 			if got := show(t, PF, system, "/etc/pf.conf", tt.rules+"\n"); got != want {
@@ -187,7 +214,7 @@ func TestPFNeighbours(t *testing.T) {
 		{"pass quick inet6 proto icmp6\nblock in quick from fe80::/10\npass in inet6", ""},
 		{"table <m> { 2001:db8::/32 !fe80::/10 }\nblock in quick from <m>\npass in inet6", ""},
 		{"block in quick from any to fe80::/10\nblock out quick from fe80::/10\npass in inet6", ""},
-		{"block in quick from {\npass in inet6", ""}, {"block in quick from", ""},
+		{"block in quick from {\npass in inet6", "refused 1:21 \"{\"\n"}, {"block in quick from", ""},
 		{"block in on lo0 inet6 proto icmp6", ""}, {"block inet proto icmp", ""}, {"block", ""}, {"anchor", ""},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {

@@ -27,10 +27,27 @@ func (s *scanner) pfMisspelt(words []word) {
 	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) {
 		return
 	}
+	reached := word{}
 	for i := 1; i < len(words); {
 		w := words[i]
 		if w.quoted || w.expands {
 			return // which may stand for anything
+		}
+		place := pfPlaces[w.text]
+		if place == 0 && slices.Contains(pfKeywords, w.text) && !slices.Contains(pfAnywhere, w.text) &&
+			(s.system == OpenBSD || !slices.Contains(pfRoutes, w.text)) {
+			place = pfLast
+		}
+		if place > 0 && place < pfPlaces[reached.text] || place > 0 && place < pfLast && reached.text != "" && pfPlaces[reached.text] == 0 {
+			s.reject(w.line, w.span, w.text+" stands behind "+reached.text+": a rule is written in the order direction, log and quick, on, inet, proto, "+
+				"from, to, and then all others")
+			return
+		}
+		if w.text == "af-to" {
+			return // which takes a family and hosts of its own
+		}
+		if place >= max(pfPlaces[reached.text], 1) {
+			reached = w
 		}
 		if !slices.Contains(pfKeywords, w.text) {
 			if meant := pfMeant(w.text); meant != "" {
@@ -45,10 +62,25 @@ func (s *scanner) pfMisspelt(words []word) {
 	}
 }
 
+// pfPlaces are the words of a rule that have their place (pfrule of pfctl's parse.y), and pfLast is that of the others.
+var pfPlaces = map[string]int{"in": 1, "out": 1, "log": 2, "quick": 2, "on": 3, "inet": 5, "inet6": 5, "proto": 6, "all": 7, "from": 7, "to": 8}
+
+const pfLast = 9
+
+// pfAnywhere are words of the action and of hosts.
+var pfAnywhere = []string{"return", "return-rst", "return-icmp", "return-icmp6", "drop", "port", "os", "ttl"}
+
+// pfRoutes are what FreeBSD writes between the interface and the family: the route, and how its hosts are chosen (route, pool_opts of parse.y).
+var pfRoutes = strings.Fields(`route-to reply-to dup-to fastroute bitmask random round-robin source-hash sticky-address static-port
+	nat-to rdr-to binat-to divert-to af-to`)
+
 // pfMeant is the keyword that a word is one slip away from.
 func pfMeant(text string) string {
 	if len(text) < 2 || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-") != "" {
 		return ""
+	}
+	if verb, state := strings.CutSuffix(text, "-state"); state && slices.Contains(pfKeywords, verb) {
+		return verb + " state"
 	}
 	for _, keyword := range pfKeywords {
 		swapped := len(text) == 2 && len(keyword) == 2 && text[0] == keyword[1] && text[1] == keyword[0]

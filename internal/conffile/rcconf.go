@@ -125,7 +125,7 @@ func (s *scanner) rcNotAssignment(c *command) {
 		s.reject(c.line, c.words[0].span, "not an assignment: a shell variable's name cannot hold a dot")
 		return
 	}
-	if len(c.words) > 1 && strings.HasPrefix(c.words[1].text, "=") {
+	if len(c.words) > 1 && strings.HasPrefix(c.words[1].text, "=") && s.system != OpenBSD { // whose rc.subr takes blanks
 		s.rejected(Reject{Line: c.line, Span: Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End}, certain: true,
 			Reason: "not an assignment: the shell runs this as a command; write name=\"value\" without blanks around '='"})
 	}
@@ -155,7 +155,7 @@ func (s *scanner) rcVariable(e Entry) {
 	if isIfconfig {
 		e.Iface = iface
 	}
-	if s.curlyQuotes(e) {
+	if s.curlyQuotes(e) || s.shellOnly(e) {
 		return
 	}
 	s.emit(e)
@@ -170,6 +170,28 @@ func (s *scanner) rcVariable(e Entry) {
 			s.emitModule(w, e, s.moduleLoadName(w.text), "YES")
 		}
 	}
+}
+
+// shellOnly rejects what only a shell understands in OpenBSD's rc.conf.local, which no shell reads since 5.7 (its upgrade
+// guide: "no longer a shell script").
+func (s *scanner) shellOnly(e Entry) bool {
+	if s.system != OpenBSD || e.In != "" {
+		return false
+	}
+	reason := ""
+	switch {
+	case strings.Contains(s.text(e.ValueSpan), "\n"):
+		reason = "the value of " + e.Key + " must be on one line"
+	case e.Has(Expands):
+		reason = e.Value + " is not expanded: write the value itself"
+	default:
+		return false
+	}
+	if !s.stopped {
+		s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Reason: reason, certain: true,
+			Because: "Since OpenBSD 5.7 rc.conf.local is read line by line, and not by a shell."})
+	}
+	return true
 }
 
 // ifconfigVariable returns the interface of ifconfig_IF, ifconfig_IF_ipv6 and

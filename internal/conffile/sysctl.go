@@ -2,6 +2,8 @@ package conffile
 
 import (
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // sysctl reads sysctl.conf by the rules of the system at hand. An unknown
@@ -261,9 +263,12 @@ func (s *scanner) sysctlOpenBSD(line, rawFrom, rawTo int) {
 		from = to
 	}
 	if lost.End > 0 {
-		s.reject(line, lost, "not an assignment: write key=value without blanks")
+		s.rejected(Reject{Line: line, Span: lost, certain: spacedSetting.MatchString(s.text(lost)), Reason: "not an assignment: write key=value without blanks"})
 	}
 }
+
+// spacedSetting is one with blanks around its sign.
+var spacedSetting = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_-]+)+[ \t]*=[ \t]*[^ \t]+$`)
 
 // openBSDWord emits a word, and reports false for one that is no assignment.
 func (s *scanner) openBSDWord(line int, w, raw Span) bool {

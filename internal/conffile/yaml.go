@@ -23,8 +23,9 @@ func (s *scanner) yaml() {
 	if s.system == Linux && isNMState.MatchString(s.src) {
 		s.nmstate()
 	}
-	y := &yamlReader{s: s, starts: startsContainers(s.src), shares: hostNetwork.MatchString(s.src) && len(oneImage.FindAllString(s.src, 2)) == 1}
 	rejected := s.rejected
+	y := &yamlReader{s: s, starts: startsContainers(s.src), rejected: rejected,
+		shares: hostNetwork.MatchString(s.src) && len(oneImage.FindAllString(s.src, 2)) == 1}
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= y.read && !y.block(line, from, to) {
@@ -75,6 +76,43 @@ func (y *yamlReader) block(line, from, to int) (ok bool) {
 	}
 	y.read = end
 	return true
+}
+
+// namedBelow is a field of a task that tells the file which it writes, namedKinds are those of the BSDs that are read as
+// they stand in a task.
+var (
+	namedBelow = regexp.MustCompile(`^[ \t]*(?:dest|path):[ \t]*["']?(/[^ \t\n"']+)`)
+	namedKinds = []Kind{PF, HostnameIf, Relayd, LoginConf, MyGate}
+)
+
+// written reads a block of text that goes into the file of FreeBSD or OpenBSD that its task names, above it or below.
+func (y *yamlReader) written(from, to, line int) bool {
+	s := y.s
+	path := y.path
+	if m := namedBelow.FindStringSubmatch(s.src[to:s.lineOf(to).End]); m != nil && path == "" {
+		path = m[1]
+	}
+	kind, text := fromPath(path, "").Kind, s.src[from:to]
+	inner := y.into(kind, line)
+	switch {
+	case inner != nil && kind == RC:
+		inner.rcText(from, to, line, inner.rcCommand)
+	case inner != nil:
+		inner.lines(from, to, line, func(line, from, to int) bool { inner.written(kind, line, from, to); return true })
+	case s.system != Linux && slices.Contains(namedKinds, kind) && !strings.Contains(text, "{{") && !strings.Contains(text, "{%"):
+		y.whole(kind, from, to, line)
+	default:
+		return false
+	}
+	return true
+}
+
+// whole reads a part as a file that stands for itself, with what its program refuses.
+func (y *yamlReader) whole(kind Kind, from, to, line int) {
+	silenced := y.s.rejected
+	y.s.rejected = y.rejected
+	y.s.wholeAs(kind, from, to, line)
+	y.s.rejected = silenced
 }
 
 // profileSection is a section of a profile of TuneD.
@@ -160,7 +198,11 @@ func startsContainers(text string) bool {
 type yamlReader struct {
 	s    *scanner
 	name *word // of an item whose value is still to come
-	read int   // where the block of text ends that was read
+
+	rejected func(Reject)
+	path     string // that the task writes to
+	added    *word  // a line that it adds to a file which is not named yet
+	read     int    // where the block of text ends that was read
 
 	depth   int  // by which the line is indented
 	starts  bool // containers, by the manifest that this is
@@ -168,7 +210,6 @@ type yamlReader struct {
 	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
-	target  string // the file that the item writes
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -180,8 +221,8 @@ func (y *yamlReader) line(line, from, to int) {
 	from, to = s.trim(from, to)
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
-		if y.modules == nil {
-			y.target = "" // another item
+		if y.added = nil; y.modules == nil {
+			y.path = "" // another item
 		}
 	}
 	y.depth = from - start
@@ -255,10 +296,10 @@ func (y *yamlReader) field(key, value word) {
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
+	case key.text == "path" || key.text == "dest":
+		y.target(value.text)
 	case key.text == "line":
 		y.fileLine(value)
-	case key.text == "path" || key.text == "dest":
-		y.target = value.text
 	case slices.Contains(yamlValues, key.text) && y.name != nil:
 		y.emit(*y.name, value)
 		y.name = nil
@@ -332,10 +373,15 @@ var otherBSD = regexp.MustCompile(`(?i)darwin|mac ?os|\bosx\b|netbsd|dragonfly`)
 func yamlSystem(text string) System {
 	for _, system := range []System{Linux, FreeBSD} {
 		votes := map[System]int{}
-		s := &scanner{src: text, system: system, entry: func(e Entry) bool {
+		s := &scanner{src: text, system: system, rejected: func(Reject) {}, entry: func(e Entry) bool {
 			of, known := SystemOfKey(e.Name)
 			if system == Linux && known && of != Linux {
 				return true // a command that both have
+			}
+			if e.In == PF || e.In == RC && !strings.HasSuffix(e.Key, "_enable") { // whose names both have
+				if of = onlyNamed(text); of == "" {
+					return true
+				}
 			}
 			votes[of]++
 			return system != Linux
@@ -346,7 +392,7 @@ func yamlSystem(text string) System {
 			return Linux
 		case system == Linux && otherBSD.MatchString(text):
 			return ""
-		case votes[OpenBSD] > votes[FreeBSD]:
+		case votes[OpenBSD] > votes[FreeBSD], len(votes) > 0 && onlyNamed(text) == OpenBSD:
 			return OpenBSD
 		case votes[FreeBSD]+votes[""] > 0:
 			return FreeBSD

@@ -58,32 +58,17 @@ func (y *yamlReader) limit(key, value word) {
 		ValueSpan: l.value.span, Raw: y.s.wholeLines(l.item.span)})
 }
 
-// written reads a block of text that goes into the file of FreeBSD or OpenBSD that its item names.
-func (y *yamlReader) written(from, to, line int) bool {
-	inner, kind := y.into(line)
-	switch kind {
-	case Sysctl, Loader:
-		inner.lines(from, to, line, func(line, from, to int) bool { inner.written(kind, line, from, to); return true })
-	case RC:
-		inner.rcText(from, to, line, inner.rcCommand)
-	default:
-		return false
-	}
-	return true
-}
-
-// into returns a scanner whose entries are marked as written into the file that the item names, "" for other files.
-func (y *yamlReader) into(line int) (*scanner, Kind) {
-	kind := fromPath(y.target, "").Kind
+// into returns a scanner whose entries are marked as written into a file of FreeBSD or OpenBSD, nil for other files.
+func (y *yamlReader) into(kind Kind, line int) *scanner {
 	if y.s.system == Linux || kind != Sysctl && kind != Loader && kind != RC {
-		return nil, ""
+		return nil
 	}
 	return y.s.marking(func(e *Entry) {
 		e.In, e.Block, e.style = kind, line, styleFixed
 		if strings.ContainsAny(e.Value, "{}$") {
 			e.Flags |= Expands
 		}
-	}), kind
+	})
 }
 
 // moduleTask is the name of a task about a module of the kernel, or about a variable of rc.conf, whose fields come next.
@@ -131,10 +116,9 @@ func (y *yamlReader) loadModule() {
 
 // variable emits the variable of rc.conf, or of the file that sysrc is given instead.
 func (y *yamlReader) variable(m *yamlModule) {
-	y.target = cmp.Or(m.path, "/etc/rc.conf")
-	inner, kind := y.into(m.name.line)
-	y.target = ""
-	if kind == "" || m.value.text == "" {
+	kind := fromPath(cmp.Or(m.path, "/etc/rc.conf"), "").Kind
+	inner := y.into(kind, m.name.line)
+	if inner == nil || m.value.text == "" {
 		return
 	}
 	e := Entry{Key: m.name.text, Name: m.name.text, Value: m.value.text, Line: m.name.line, KeySpan: m.name.span,
@@ -149,15 +133,30 @@ func (y *yamlReader) variable(m *yamlModule) {
 	inner.emit(e)
 }
 
-// fileLine reads a line that a task writes into another file: an assignment of a
-// sysctl, a kernel command line, a limit, or options of a module.
+// target takes the file that a task writes, which may be named before the line that it adds or behind it.
+func (y *yamlReader) target(file string) {
+	y.path = file
+	if line := y.added; line != nil && y.s.system != Linux && slices.Contains([]Kind{PF, HostnameIf, RC}, fromPath(file, "").Kind) {
+		y.fileLine(*line)
+	}
+}
+
+// fileLine reads a line that a task writes into another file: of a file of the BSDs, an assignment of a sysctl, a kernel
+// command line, a limit, or options of a module.
 func (y *yamlReader) fileLine(value word) {
-	inner, kind := y.into(value.line)
-	switch of := fromPath(y.target, "").Kind; {
-	case kind != "" && !strings.ContainsAny(value.text, `\`):
+	kind := fromPath(y.path, "").Kind
+	inner := y.into(kind, value.line)
+	plain := !strings.ContainsAny(value.text, `{}\`)
+	if y.added = nil; y.path == "" {
+		y.added = &value
+	}
+	switch {
+	case inner != nil && !strings.ContainsRune(value.text, '\\'):
 		inner.written(kind, value.line, value.span.Start, value.span.End)
-	case (of == ModulesLoad || of == Modprobe || of == Limits) && !strings.ContainsAny(value.text, `{}\`):
-		y.s.wholeAs(of, value.span.Start, value.span.End, value.line)
+	case y.s.system != Linux && (kind == PF || kind == HostnameIf) && !strings.Contains(value.text, "{{"):
+		y.whole(kind, value.span.Start, value.span.End, value.line)
+	case plain && (kind == ModulesLoad || kind == Modprobe || kind == Limits):
+		y.s.wholeAs(kind, value.span.Start, value.span.End, value.line)
 	case y.s.yamlAssigns(value.text):
 		name, _, _ := strings.Cut(value.text, "=")
 		at := value.span.Start + len(name)

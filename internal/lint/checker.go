@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -50,6 +49,9 @@ type checker struct {
 	kinds    map[conffile.Kind]bool    // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
+	sized      map[string]bool           // interfaces whose hostname.if says an MTU
+	leased     map[string]bool           // interfaces whose hostname.if lets the network assign the address
+	later      map[string]*assignment    // lines of files of OpenBSD that are judged beside others, by the names of their entries
 	jumbo      bool                      // a line gives an interface more than 1500 bytes
 	forwards   bool                      // rc.conf or sysctl.conf makes the host a router
 	dead       map[*source]conffile.Span // the last statement of pf.conf that the system refuses
@@ -110,9 +112,9 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{}, defaults: map[defaultOf]computed{},
 		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
 		pending: map[string]pending{}, mtus: map[inBlock]*assignment{}, options: map[uciOption]*assignment{},
-		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, variables: map[string]bool{},
+		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, sized: map[string]bool{}, leased: map[string]bool{}, variables: map[string]bool{},
 		ignores: map[*source]map[int][]string{}, dead: map[*source]conffile.Span{}, commented: map[*source]bool{},
-		told: map[toldOf]bool{}, images: map[*source]bool{}}
+		later: map[string]*assignment{}, told: map[toldOf]bool{}, images: map[*source]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -142,9 +144,7 @@ func (k *checker) run(files []*source) {
 		k.forwards = k.forwards || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
 			(told || f.kind == conffile.Sysctl) && forwarding.MatchString(f.text)
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
-		if iface, ok := strings.CutPrefix(path.Base(f.path), "hostname.pppoe"); ok && !strings.Contains(f.text, "mtu") {
-			k.plainPPPoE["pppoe"+iface] = true
-		}
+		k.interfaceFile(f)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {
@@ -162,6 +162,7 @@ func (k *checker) run(files []*source) {
 	k.judgeCombined()
 	k.judgeTogether()
 	k.judgeCarriers(files)
+	k.judgeHost(files)
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeInterrupts()
@@ -235,7 +236,7 @@ func (k *checker) entry(e conffile.Entry) {
 		return
 	}
 	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ulimit(e), k.balances(e), k.service(e), k.shaping(e), k.imitates(e), k.bareRate(e), k.ifupdown(e),
-		k.oneForAll(e), k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e)); f != nil {
+		k.oneForAll(e), k.choice(e), k.hugePages(e), k.cpuWords(e), k.negotiates(e), k.relayd(e)); f != nil {
 		k.report(e, *f)
 		return
 	}

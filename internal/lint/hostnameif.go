@@ -12,7 +12,7 @@ import (
 )
 
 // carrierWords are the words of hostname.if before the interface that carries this one's packets.
-var carrierWords = []string{"parent", "vlandev", "carpdev", "trunkport", "pppoedev"}
+var carrierWords = []string{"parent", "vlandev", "carpdev", "syncdev", "trunkport", "pppoedev"}
 
 // judgeCarriers reports an interface of OpenBSD on another one for which its folder has no file, so that nothing brings
 // that one up. A folder without other files of the kind is none of a host.
@@ -46,7 +46,8 @@ func (k *checker) carrier(f *source, number, start int, line string) {
 	for i := 0; i+1 < len(words); i++ {
 		name := words[i+1]
 		driver := strings.TrimRight(name, "0123456789")
-		if !slices.Contains(carrierWords, words[i]) || driver == name || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" ||
+		joins := words[i] == "add" && driver != "tap" && bridgeFile.MatchString(path.Base(f.path)) // tap(4) is brought up by the program behind it
+		if !joins && !slices.Contains(carrierWords, words[i]) || driver == name || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" ||
 			slices.Contains(f.beside, "hostname."+name) || strings.Contains(f.text, "ifconfig "+name) {
 			continue
 		}
@@ -68,15 +69,29 @@ var (
 	bringsUp   = regexp.MustCompile(`(?m)^(?:[^#\n]*[ \t])?up(?:[ \t]|$)|^[ \t]*!`)
 )
 
-// idleBridge reports a bridge of OpenBSD that its file leaves down: without an address nothing else brings it up.
+// aggrFile is a file of an interface that bundles others.
+var (
+	aggrFile = regexp.MustCompile(`^hostname\.aggr[0-9]+$`)
+	aggrPort = regexp.MustCompile(`(?m)^(?:[^#!\n]*[ \t])?trunkport[ \t]+[a-z]+[0-9]+`)
+)
+
+// idleBridge reports a bridge of OpenBSD, or a bundle by aggr(4), that its file leaves down.
 func (k *checker) idleBridge(f *source) {
-	at := bridgeAdd.FindStringIndex(f.text)
-	if at == nil || !bridgeFile.MatchString(path.Base(f.path)) || bringsUp.MatchString(f.text) {
-		return
-	}
-	k.reportAt(f, at, finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
+	found := finding{code: "needs", severity: Warning, sources: []string{"bridge(4)", "veb(4)", "hostname.if(5)"},
 		message: path.Base(f.path) + " has no line up: the interface stays down and forwards nothing",
-		because: "An interface comes up when it gets an address or by the word up, and this one has no address. Add a line with the word up."})
+		because: "An interface comes up when it gets an address or by the word up, and this one has no address. Add a line with the word up."}
+	var at []int
+	switch name := path.Base(f.path); {
+	case bridgeFile.MatchString(name):
+		at = bridgeAdd.FindStringIndex(f.text)
+	case aggrFile.MatchString(name):
+		at = aggrPort.FindStringIndex(f.text)
+		found.because = "An address does not bring aggr(4) up, as it does trunk(4). Add a line with the word up."
+		found.sources = []string{"aggr(4)", "hostname.if(5)", "tech@openbsd.org, 2025-12-02, trunk(4): deprecate LACP mode"}
+	}
+	if at != nil && !bringsUp.MatchString(f.text) {
+		k.reportAt(f, at, found)
+	}
 }
 
 // reportAt reports what a passage of a file shows, from at[0] to at[1].

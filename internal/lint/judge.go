@@ -229,6 +229,9 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 		return &finding{id: "bad-value", code: "bad-value", severity: severity, message: message, because: because,
 			sources: r.Sources, value: true}
 	}
+	if k.file.kind == conffile.Other && slices.Contains(metaWords, e.Value) {
+		return nil // which a guide writes for the values that there are
+	}
 	if v.refused != "" {
 		return bad(Error, fmt.Sprintf("%s takes a number: %s", e.Name, v.refused),
 			"The kernel refuses the value and keeps the old one.")
@@ -305,6 +308,9 @@ func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry,
 	return bad(Error, fmt.Sprintf("the value is %q with the comment, not %q", e.Value, word),
 		"A '#' begins a comment only at the start of a line in these files, so the kernel gets the comment too.")
 }
+
+// metaWords stand for a value.
+var metaWords = []string{"option", "value", "name", "number", "policy", "mode", "string", "level", "setting"}
 
 // goneValue is the id of a value that a later release lost.
 const goneValue = "gone-value"

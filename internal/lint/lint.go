@@ -221,6 +221,11 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 				"--os judges it as one of another system", in.Path))
 			continue
 		}
+		if other := conffile.OtherBSD(f.kind, in.Text); other != "" && opt.System == "" {
+			res.Errors = append(res.Errors, fmt.Errorf("%s: this looks like a file of %s, which is not described; "+
+				"--os judges it as one of another system", in.Path, other))
+			continue
+		}
 		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue
@@ -269,7 +274,7 @@ func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.Sys
 		return []catalog.System{catalog.System(conffile.SystemOf(kind))}
 	case g.System != "":
 		return []catalog.System{catalog.System(g.System)}
-	case g.BSD || kind == conffile.PF || kind == conffile.RC:
+	case g.BSD || kind == conffile.PF || kind == conffile.RC || kind == conffile.LoginConf:
 		return []catalog.System{catalog.FreeBSD, catalog.OpenBSD}
 	}
 	return catalog.Systems()

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,57 @@ func TestOpenBSD(t *testing.T) {
 		{"a large network of another kind", "hostname.vxlan1", "vnetid 70000\nparent em0\nup\n", nil},
 		{"a slow default", "pf.conf", "queue a on em0 bandwidth 90M max 90M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 89M\npass out\nmatch out set queue b\n",
 			[]string{"unassigned traffic uses b"}},
+		{"options of others", "pf.conf", "# OpenBSD\nset limit { eth-anchors 10, src-node 5 }\nset timeout tcp.establish 9000\nset altq yes\nset limit states 200000\nmatch in scrub (no-df)\nmatch out scrub (no-df)\n",
+			[]string{"limit eth-anchors, which is FreeBSD's", "did you mean src-nodes", "no set timeout tcp.establish", "set altq, which is FreeBSD's"}},
+		{"options of FreeBSD", "pf.conf", "# FreeBSD\nset limit { eth-anchors 10, states 200000 }\nset fail-policy return\nnat on em0 -> (em0)\n", nil},
+		{"loopback and antispoof", "pf.conf", "# OpenBSD\nantispoof quick for em0\nmatch out on pppoe0 nat-to pppoe0\n",
+			[]string{"blocks what the host sends to its own address", "write nat-to (pppoe0)"}},
+		{"segments of tunnels", "pf.conf", "# OpenBSD\nmatch on wg1 scrub (max-mss 1400)\nmatch on gre0 scrub (max-mss 1436)\n", []string{"write max-mss 1380"}},
+		{"daemons that are gone", "rc.conf.local", "rtadvd_flags=em1\nnamed_flags=NO\npkg_scripts=\"a \\\n b\"\npkg_scripts=$x\nunbound_flags=\n",
+			[]string{"OpenBSD has no rtadvd since 6.4", "must be on one line", "$x is not expanded"}},
+		{"ifconfig of others", "hostname.em0", "inet 192.0.2.5 netmask 255.255.255.0\n-tso lro autoconfprivacy\njoin DHCP wpakey lro\ninet 10.0.0.5\nifconfig_em0=\"DHCP\"\n",
+			[]string{"without the word netmask", "no option tso", "write tcplro", "write temporary", "gets that of its class, /8", "a line of rc.conf"}},
+		{"ifconfig of OpenBSD", "hostname.em0", "inet 192.0.2.5 255.255.255.0 NONE description lro\ninet6 autoconf -temporary\ntcplro\ninet 192.168.1.2\nmtu 9000 up\n", nil},
+		{"peers", "hostname.wg0", "wgkey k wgport 1\nwgpeer a= wgendpoint 192.0.2.1:51820 wgaip 0.0.0.0/0\nwgpeer b= wgendpoint 192.0.2.2 51820\n" +
+			"wgpeer c= wgendpoint 2001:db8::1 51820 wgaip ::/0\n", []string{"wgendpoint 192.0.2.1 51820", "no wgaip"}},
+		{"gateways", "/etc/mygate", "# a\ndefault 192.0.2.1\n", []string{"not the address of a gateway"}},
+		{"a gateway of each family", "/etc/mygate", "192.0.2.1\nfe80::1%em0\n!sleep 1\n192.0.2.2\n", []string{"only the first gateway"}},
+		{"a gateway of the link", "/etc/mygate", "fe80::1\n", []string{"write fe80::1%em0"}},
+		{"classes", "login.conf", "default:\\\n\t:umask=022:\n\t:tc=a:\ndaemon:\\\n\t:openfiles-max=100:\\\n\t:openfiles-cur=200:\ny:\\\n\t:b:\\ \n\t:c:\n",
+			[]string{"belongs to no class", "above openfiles-max = 100", "blanks behind the backslash"}},
+		{"a class", "login.conf", "daemon:\\\n\t:openfiles=1024:\\\n\t:path=/bin /sbin:\\\n\t:tc=default:\n\nx:openfiles-cur=1:\n", nil},
+		{"a relay", "relayd.conf", "t = 30\ninterval 5\ntimeout 6000\nlog all\ntable <a> { 192.0.2.1\n192.0.2.2 }\nhttp protocol p {\n\trequest header append \"a\" to \"b\"\n" +
+			"\ttcp { nodelay, backlog 500 }\n}\nrelay r {\n\tlisten on em0 port 443 ssl\n\tsession limit 9\n\tforward to <a> port 80 check http \"/\" code 200 timeout $t\n}\n",
+			[]string{"6000 ms is not shorter", "log all since OpenBSD 6.5", "write match request", "write tls", "no session limit", "30 is 30 milliseconds"}},
+		{"a relay of today", "relayd.conf", "interval 10\ntimeout 1000\nlog state changes\ntable <a> { 192.0.2.1 }\nhttp protocol p {\n\tmatch request header set \"ssl\" value \"on\"\n" +
+			"\ttls session tickets\n\treturn error\n}\nrelay r {\n\tlisten on em0 port 443 tls\n\tprotocol p\n\tsession timeout 30\n\tforward to <a> port 80 check tcp\n}\n", nil},
+		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
+			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
+		{"routes", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet6 -prefixlen 56 2001:db8:: ::1\n!route add -net 10.0.0.0 192.0.2.1\n!route add 10.1.0.0 192.0.2.1\n" +
+			"!route add -net 10.2.0.0 -netmask 255.255.0.0 192.0.2.1\n!route add -inet6 2001:db8:: -prefixlen 56 ::1\n!route add 10/8 192.0.2.1\n!route add -host 10.0.0.0 192.0.2.1\n" +
+			"!route -qn add default 192.0.2.1\n!route add 10.3.0.0/16 192.0.2.1\n",
+			[]string{"-prefixlen stands before the address", "refuses -net without a mask", "10.1.0.0 is one host"}},
+		{"a report with files that it prints", "report.txt", "Hello,\n\nmy router with OpenBSD 7.5 is slow.\n\n$ cat /etc/hostname.em1\ninet 192.0.2.1 255.255.255.0\n" +
+			"$ cat /etc/sysctl.conf\nnet.inet.ip.forwarding=1\nnet.inet.tcp.sendspace=262144\n$ sysctl net.inet\nnet.inet.tcp.recvspace=1\n\nthanks\n",
+			[]string{"net.inet.tcp.sendspace does not exist"}},
+		{"files in tasks", "x.yml", "- hosts: openbsd\n  tasks:\n    - copy:\n        dest: /etc/pf.conf\n        content: |\n          set limit state 9\n          pass\n" +
+			"    - copy:\n        content: |\n          inet 192.0.2.1/24 -tso\n          up\n        dest: /etc/hostname.em0\n" +
+			"    - copy:\n        dest: /etc/pf.conf\n        content: |\n          set limit state {{ n }}\n    - copy:\n        dest: /etc/ntpd.conf\n" +
+			"        content: |\n          set limit state 9\n", []string{"did you mean states?", "no option tso"}},
+		{"lines in tasks", "x.yml", "- hosts: openbsd\n  tasks:\n    - lineinfile:\n        path: /etc/pf.conf\n        line: set limit state 9\n    - lineinfile:\n        line: inet 192.0.2.1/24 -tso\n" +
+			"        path: /etc/hostname.em0\n    - lineinfile:\n        line: set limit state 9\n    - lineinfile:\n        path: /etc/pf.conf\n        line: 'set limit state {{ n }}'\n    - lineinfile:\n" +
+			"        path: /etc/rc.conf.local\n        line: 'pf_enable=\"YES\"'\n", []string{"did you mean states?", "no option tso", "pf_enable is not a variable of OpenBSD"}},
+		{"lines in tasks for no system that is named", "x.yml", "- lineinfile:\n    path: /etc/rc.conf.local\n    line: httpd_flags=\n- lineinfile:\n    path: /etc/pf.conf\n    line: set limit states 9\n", nil},
+		{"blanks in a guide", "g.md", "# OpenBSD\n/etc/sysctl.conf\n```\nnet.inet.ip.forwarding=1\nnet.inet6.ip6.forwarding = 1\nYOUR NAME = 1\n```\n", []string{"write key=value without blanks"}},
+		{"a limit of another class", "login.conf", "daemon:\\\n\t:openfiles-max=1024:\\\n\t:openfiles-cur=512:\n\nwww:\\\n\t:openfiles-cur=4096:\\\n\t:tc=daemon:\n\nloop:\\\n\t:openfiles-cur=9:\\\n\t:tc=loop:\n\n" +
+			"own:\\\n\t:openfiles-cur=4096:\\\n\t:openfiles-max=8192:\\\n\t:tc=daemon:\n", []string{"openfiles-cur = 4096 is above openfiles-max = 1024 in line 2"}},
+		{"a class that is misspelt", "login.conf", "default:\\\n\t:tc=auth-defaults:\n\ndaemon:\\\n\t:openfiles=512:\\\n\t:tc=default:\n\nrelay:\\\n\t:tc=daemno:\n",
+			[]string{"no class is called daemno; did you mean daemon?"}},
+		{"tables of relayd", "relayd.conf", "table <web> { 192.0.2.1 }\nredirect a {\n\tlisten on 192.0.2.9 port 80\n\tforward to <web> check tcp\n\tforward to <wev> check icmp\n}\n",
+			[]string{"no line defines the table <wev>"}},
+		{"tables of an included file", "relayd.conf", "include \"/etc/relayd.tables\"\nredirect a {\n\tlisten on 192.0.2.9 port 80\n\tforward to <web> check tcp\n}\n", nil},
+		{"words for others", "g.md", "# pf on OpenBSD\n```\nset limit option value\nset limit states 200000\nset skip on lo\npass out\n```\n", nil},
+		{"a playbook", "x.yml", "- hosts: openbsd\n  tasks:\n    - ansible.posix.sysctl:\n        name: kern.ipc.somaxconn\n        value: 1024\n", []string{"is a setting of FreeBSD"}},
 		{"a file that is begun anew", "x.sh", "#!/bin/ksh\necho kern.maxfiles=20000 | doas tee /etc/sysctl.conf\necho kern.somaxconn=512 | doas tee /etc/sysctl.conf\n" +
 			"echo kern.maxthread=9000 | doas tee /etc/sysctl.conf\n", []string{"this is lost"}},
 		{"a file that grows", "x.sh", "#!/bin/ksh\necho '# own' > /etc/sysctl.conf\necho kern.maxfiles=20000 > /etc/sysctl.conf\n" +
@@ -87,6 +139,88 @@ func TestOpenBSD(t *testing.T) {
 				t.Errorf("%q, want %q", serious, tt.want)
 			}
 		})
+	}
+}
+
+// TestOpenBSDHost holds what is said of files of one host beside each other.
+func TestOpenBSDHost(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"a router that does not forward", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to em0\n", "etc/sysctl.conf", "ddb.panic=0\n", "etc/hostname.em0", "dhcp\n"},
+			[]string{"write nat-to (em0)", "sysctl.conf does not set net.inet.ip.forwarding=1"}},
+		{"a router", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to em0\n", "etc/sysctl.conf", "net.inet.ip.forwarding=1\n", "etc/hostname.em0",
+			"inet 192.0.2.2 255.255.255.0\n", "etc/mygate", "192.0.2.1\n"}, nil},
+		{"a router of IPsec", []string{"etc/pf.conf", "set skip on lo\nmatch out on em0 nat-to (em0)\n", "etc/sysctl.conf", "net.inet.ip.forwarding=2\n"}, []string{"2 forwards packets of IPsec alone"}},
+		{"a router of IPsec that translates nothing", []string{"etc/pf.conf", "set skip on lo\npass\n", "etc/sysctl.conf", "net.inet.ip.forwarding=2\n"}, nil},
+		{"a gateway of another network", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n"},
+			[]string{"none of the networks of the interfaces (192.0.2.0/24) has the gateway"}},
+		{"a gateway of another network of IPv6", []string{"etc/mygate", "192.0.2.1\n2001:db8:2::1\n", "etc/hostname.em0", "inet 192.0.2.2/24\ninet6 2001:db8:1::2/64\ninet6 alias 2001:db8:3::2 48\n"},
+			[]string{"(2001:db8:1::/64, 2001:db8:3::/48) has the gateway 2001:db8:2::1"}},
+		{"gateways of IPv6", []string{"etc/mygate", "2001:db8:2::1\n", "etc/hostname.em0", "inet6 2001:db8:1::2\ninet6 2001:db8:2::2\n"}, nil},
+		{"a gateway of a link", []string{"etc/mygate", "fe80::1%em0\n", "etc/hostname.em0", "inet6 2001:db8:1::2\n"}, nil},
+		{"a gateway of IPv6 beside autoconf", []string{"etc/mygate", "2001:db8:2::1\n", "etc/hostname.em0", "inet6 2001:db8:1::2\n", "etc/hostname.em1", "inet6 autoconf\n"}, nil},
+		{"a gateway behind a tunnel", []string{"etc/mygate", "2001:db8:2::1\n", "etc/hostname.gif0", "tunnel 192.0.2.1 198.51.100.1\ninet6 2001:db8:1::2 2001:db8:2::1 prefixlen 128\n"}, nil},
+		{"carp that is off", []string{"etc/sysctl.conf", "net.inet.carp.allow=0\nddb.panic=0\n", "etc/hostname.em0", "up\n", "etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n"}, []string{"carp is off, and hostname.carp0"}},
+		{"a gateway beside a command", []string{"etc/mygate", "198.51.100.1\n", "etc/hostname.em0", "inet 192.0.2.2/24\n!ifconfig em0 alias 198.51.100.2/24\n"}, nil},
+		{"a gateway beside DHCP", []string{"etc/mygate", "192.0.2.1\n", "etc/hostname.em0", "inet autoconf\n"}, []string{"this gateway is not used: hostname.em0"}},
+		{"virtual hosts", []string{"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em0 pass x 192.0.2.2\n",
+			"etc/sysctl.conf", "net.inet.ip.forwarding=1\n", "etc/hostname.em0", "up\n"},
+			[]string{"2 carp interfaces without net.inet.carp.preempt=1", "vhid 1 on em0 is that of hostname.carp0 too"}},
+		{"virtual hosts of two networks", []string{"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em1 pass x 192.0.2.2\n",
+			"etc/sysctl.conf", "net.inet.carp.preempt=1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n"}, nil},
+		{"hosts that do not hear each other", []string{"etc/pf.conf", "set skip on { lo em1 }\nblock\npass out\npass in on em0 proto tcp\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n",
+			"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.carp1", "vhid 1 carpdev em1 pass x 198.51.100.1\n", "etc/hostname.pfsync0", "up syncdev em2\n"},
+			[]string{"nothing brings em2 up", "this rule blocks carp on em0", "this rule blocks pfsync on em2"}},
+		{"hosts that do", []string{"etc/pf.conf", "ext = em0\nset skip on lo\nblock\npass out\npass on $ext proto carp\npass in quick on em1\n", "etc/hostname.em0", "up\n", "etc/hostname.em1", "up\n",
+			"etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n", "etc/hostname.pfsync0", "up syncdev em1\n"}, nil},
+		{"rules of another place", []string{"etc/pf.conf", "block\ninclude \"/etc/pf.more\"\n", "etc/hostname.em0", "up\n", "etc/hostname.carp0", "vhid 1 carpdev em0 pass x 192.0.2.1\n"}, nil},
+		{"a bundle that stays down", []string{"etc/hostname.aggr0", "trunkport ix0\ninet 192.0.2.1/24\n", "etc/hostname.ix0", "up\n", "etc/hostname.aggr1", "trunkport ix1\nup\n", "etc/hostname.ix1", "up\n",
+			"etc/hostname.trunk0", "trunkproto failover trunkport em0\ninet 198.51.100.1/24\n", "etc/hostname.em0", "up\n"}, []string{"hostname.aggr0 has no line up"}},
+		{"a bridge", []string{"etc/hostname.veb0", "add em0\nadd em1\nadd tap0\nup\n", "etc/hostname.em0", "up\n"}, []string{"nothing brings em1 up"}},
+		{"full frames", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "up\n"},
+			[]string{"add mtu 1508 to hostname.em0"}},
+		{"full frames with room", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "mtu 1508\nup\n",
+			"etc/pf.conf", "match on pppoe0 scrub (max-mss 1460)\n"}, nil},
+		{"a long queue", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=512\nddb.panic=0\n"},
+			[]string{"more than kern.somaxconn = 512"}},
+		{"a long queue that fits", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=1024\nddb.panic=0\n"}, nil},
+	} {
+		var serious, names []string
+		in := files(tt.files...)
+		for _, f := range in {
+			names = append(names, path.Base(f.Path))
+		}
+		for i := range in {
+			in[i].Beside = names
+		}
+		for _, p := range Run(c, in, Options{System: catalog.OpenBSD}).Problems {
+			if p.Severity != Info {
+				serious = append(serious, p.Message)
+			}
+		}
+		slices.Sort(serious)
+		if same := slices.EqualFunc(serious, tt.want, strings.Contains); !same {
+			t.Errorf("%s: %q, want %q", tt.name, serious, tt.want)
+		}
+	}
+}
+
+// TestOtherBSD holds that files of systems which are not described are refused, and those of others are not.
+func TestOtherBSD(t *testing.T) {
+	c := load(t)
+	for text, refused := range map[string]bool{
+		"# $NetBSD: sysctl.conf,v 1.8 $\nnet.inet.tcp.sendspace=9\n":           true,
+		"kern.sbmax=16777216\nnet.inet.tcp.sendspace=9\n":                      true,
+		"# from NetBSD\nnet.inet.tcp.sendbuf_max=9\n":                          false,
+		"# $OpenBSD: a,v 1.1 $ after $NetBSD: a $\nnet.inet.ip.forwarding=1\n": false,
+	} {
+		if res := Run(c, files("sysctl.conf", text), Options{}); refused != (len(res.Errors) > 0) {
+			t.Errorf("%q: %v", text, res.Errors)
+		}
 	}
 }
 

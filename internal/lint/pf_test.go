@@ -76,3 +76,14 @@ func TestPFNotYet(t *testing.T) {
 		}
 	}
 }
+
+// TestPFTranslated holds that FreeBSD before 15 has no options that translate.
+func TestPFTranslated(t *testing.T) {
+	text := "pass out on em0 inet from 10.0.0.0/8 nat-to (em0)\npass in to any label \"nat-to\"\n"
+	for version, want := range map[catalog.Version]string{"14.3": "pf.conf:1:38 not-yet error\n", "15.0": "", "": ""} {
+		res := Run(load(t), files("pf.conf", text), Options{System: catalog.FreeBSD, Version: version, Kind: "pf.conf"})
+		if got := list(res); got != want {
+			t.Errorf("%s: got\n%swant\n%s", version, got, want)
+		}
+	}
+}

@@ -164,7 +164,11 @@ func (k *checker) localVariable(e conffile.Entry) *finding {
 	if k.system != catalog.OpenBSD || k.kindOf(e) != conffile.RC {
 		return nil
 	}
-	switch on := strings.EqualFold(e.Value, "yes"); {
+	switch on, gone := strings.EqualFold(e.Value, "yes"), goneDaemons[daemon]; {
+	case flags && gone.release != "" && !strings.EqualFold(e.Value, "no") && k.versions[0].AtLeast(gone.release):
+		return &finding{code: "removed", severity: Warning, sources: []string{"openbsd/www faq/" + gone.page},
+			message: fmt.Sprintf("%s has nothing to start: OpenBSD has no %s since %s", e.Name, daemon, gone.release),
+			because: "Use " + gone.instead + " instead."}
 	case e.Name == "pf" && strings.EqualFold(e.Value, "no"):
 		return &finding{code: "weakens-security", severity: Warning, value: true, sources: []string{"rc.conf(8)", "pf(4)"},
 			message: "pf=NO leaves the host without its packet filter",
@@ -182,6 +186,19 @@ func (k *checker) localVariable(e conffile.Entry) *finding {
 				e.Name, e.Name)}
 	}
 	return nil
+}
+
+// goneDaemons are daemons that OpenBSD no longer has, and no package of the same name either.
+var goneDaemons = map[string]struct {
+	release       catalog.Version
+	instead, page string
+}{
+	"rtadvd":  {"6.4", "rad, with a line \"interface em1\" in /etc/rad.conf,", "upgrade64.html"},
+	"named":   {"5.7", "unbound or nsd, or isc_named of the package isc-bind,", "upgrade57.html"},
+	"rtsold":  {"5.7", "inet6 autoconf in hostname.if", "upgrade57.html"},
+	"rebound": {"6.7", "unwind", "upgrade67.html"},
+	"switchd": {"7.2", "veb(4)", "upgrade72.html"},
+	"timed":   {"5.0", "ntpd", "upgrade50.html"},
 }
 
 // baseDaemons are daemons of OpenBSD's own, which its rc.conf has NAME_flags for.
@@ -236,6 +253,18 @@ var pfFaults = map[string]struct {
 	"default-queue": {"harmful", []string{"pf.conf(5), QUEUEING"},
 		"unassigned traffic uses {key}, and no rule assigns any to {value}, which is much faster",
 		"The queue marked default takes all traffic that no rule assigns. Mark the faster queue as default, or assign traffic to it."},
+	"commented": {"no-effect", []string{"openbsd/src and freebsd-src sbin/pfctl/parse.y, lgetc"},
+		"this line belongs to the comment above, which ends in a backslash",
+		"pfctl joins lines before it looks for comments. Remove the backslash at the end of the comment."},
+	"antispoof": {"harmful", []string{"pf.conf(5), antispoof: loopback interfaces need set skip or a rule that passes them"},
+		"antispoof quick for {key} also blocks what the host sends to its own address on {key}",
+		"Such packets pass lo0, with an address that belongs to {key}. Write set skip on lo."},
+	"driver": {"no-effect", []string{"openbsd/www faq/upgrade50.html: set skip handles groups"},
+		"set skip on {key} skips no interface: only groups and interfaces with their number are taken",
+		"No card is in a group by the name of its driver unless hostname.if says so. Name the interface, as in {key}0."},
+	"proxy": {"no-effect", []string{"openbsd/www faq/upgrade50.html: ftp-proxy(8) and tftp-proxy(8)"},
+		"{value} does not learn the server from rdr-to: write divert-to instead, in a rule with inet",
+		"Since OpenBSD 5.0 {value} takes the address that the connection was made to, which rdr-to has replaced with its own."},
 	"again": {"duplicate", []string{"pf.conf(5), MACROS"},
 		"line {value} defines the macro {key} again, with another value, before anything uses it",
 		"The later definition replaces this one. Write both values in one line."},
@@ -246,7 +275,7 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 	if fault, known := pfFaults[strings.TrimPrefix(e.Name, "pf:rule/")]; known {
 		filled := strings.NewReplacer("{key}", e.Key, "{value}", e.Value)
 		return &finding{code: fault.code, severity: Warning, sources: fault.sources, message: filled.Replace(fault.message),
-			because: fault.because}
+			because: filled.Replace(fault.because)}
 	}
 	switch e.Name {
 	case "pf:rule/macro":
@@ -266,16 +295,16 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 			f.message += "; did you mean " + e.Value + "?"
 		}
 		return &f
-	case "pf:rule/pppoe":
-		severity := Info // RFC 4638 lets some lines carry 1500
-		if k.plainPPPoE[e.Value] {
-			severity = Warning
+	case "pf:rule/translated":
+		if !k.known || k.versions[0].AtLeast("15.0") {
+			return nil
 		}
-		return &finding{code: "harmful", severity: severity, value: true, sources: []string{"pppoe(4): the MTU is 1492",
-			"RFC 2516 section 7", "RFC 4638"},
-			message: fmt.Sprintf("max-mss %s allows larger segments than %s can carry: write max-mss 1452", e.Key, e.Value),
-			because: "PPPoE leaves an MTU of 1492 bytes, and so TCP segments of 1452 bytes over IPv4. Larger ones are fragmented, or " +
-				"lost where path MTU discovery fails. The exception is an MTU of 1500 on the interface (RFC 4638)."}
+		return &finding{code: "not-yet", severity: Error, sources: []string{"pf.conf(5) of FreeBSD 14"},
+			message: fmt.Sprintf("FreeBSD %s has no %s: write a rule that begins with nat or rdr", k.versions[0], e.Value)}
+	case "pf:rule/segment":
+		return k.segment(e)
+	case "pf:rule/fixed":
+		return k.fixedAddress(e)
 	}
 	return nil
 }

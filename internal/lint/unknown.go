@@ -62,6 +62,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if k.kindOf(e) == conffile.Tuned && strings.HasPrefix(e.Name, "tuned:") {
 		return k.otherSection(e)
 	}
+	if strings.HasPrefix(e.Name, "pf:set/") {
+		return k.unknownOption(e)
+	}
 	if f := k.kernelName(e); f != nil {
 		return []finding{*f}
 	}
