@@ -105,6 +105,7 @@ func (q Question) Answer() Diagnosis {
 			evidence[j] = f.Posted(evidence[j])
 		}
 	}
+	d.Unread = append(d.Unread, warnings(f, d.Findings)...)
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
@@ -121,6 +122,30 @@ func unread(f *facts.Facts) []facts.Unread {
 		}
 	}
 	return all
+}
+
+// warnings are the lines of a short log that a program calls warnings or errors and no finding is about, where nothing else
+// shows a cause.
+func warnings(f *facts.Facts, found []Finding) (out []facts.Unread) {
+	const most = 8
+	var lines []facts.Source
+	for _, log := range []string{"dmesg", facts.Reports} {
+		all := f.Lines(log)
+		if len(lines)+len(all) > shortLog || slices.ContainsFunc(found, func(o Finding) bool { return o.Severity.AtLeast(Warning) || o.decides }) {
+			return nil
+		}
+		for i, line := range all {
+			if at := f.Posted(f.Line(log, i+1)); facts.IsWarning(line) {
+				lines = append(lines, at)
+			}
+		}
+	}
+	for _, at := range lines[:min(len(lines), most)] {
+		if !slices.ContainsFunc(found, func(o Finding) bool { return slices.Contains(o.Evidence, at) }) {
+			out = append(out, facts.Unread{Line: at.Line, Lines: 1, Words: facts.MessageOf(at.Text), Because: "no rule is about this message"})
+		}
+	}
+	return out
 }
 
 // verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in

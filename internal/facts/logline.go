@@ -49,6 +49,7 @@ var (
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
 	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
+	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                          // what stands before it names a part of the program
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
@@ -134,7 +135,7 @@ func (l *logLine) strip() bool {
 	if m := otherParts.FindStringIndex(l.text); m != nil {
 		return cut(m[1])
 	}
-	if m := namedPart.FindStringSubmatchIndex(l.text); m != nil && l.name(l.text[m[2]:m[3]]) {
+	if m := namedPart.FindStringSubmatchIndex(l.text); m != nil && (l.name(l.text[m[2]:m[3]]) || marked.MatchString(l.text[m[1]:])) {
 		return cut(m[1])
 	}
 	return false

@@ -68,7 +68,7 @@ const (
 	devices = `(?:firmware|microcode|adapter|controller|chip|card|nic|mac|phy|dma|hardware|hw|tx|rx|[tr]x queue|[tr]x ring|` +
 		`modem|radio|transceiver|mcu|mailbox|admin ?queue)`
 	linkNames = `(?:link|carrier|signal|association|uplink|wan|line|sync|gateway|interface)`
-	reached   = `(?:reached|exceed(?:s|ed|ing)?|hit|overcoming|over|above|too small)`
+	reached   = `(?:reached|exceed(?:s|ed|ing)?|hit|overcoming|over|above|too (?:small|low))`
 )
 
 type failureForm struct {
@@ -101,7 +101,7 @@ var failures = []failureForm{
 		`\bfull ` + thingsFull + `\b|\b` + thingsFull + ` (?:full|is busy|busy)\b|` +
 		`\b(?:exhausted|overflow(?:ed|ing)?|overrun|(?:run|ran|running) out of|out of|no (?:more|free|available|room in|space in|room left in)|too many(?: open)?|` +
 		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) (?:allocate?|get|acquire))\b` + gap + `{0,24}\b` + thingsFull + `\b|` +
-		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
+		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit|too (?:low|small))\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
 		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|no space left`)},
 	{Lost, regexp.MustCompile(`^xx drop \(|\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
 		gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost|fewer than)\b|` +
@@ -127,7 +127,7 @@ var failures = []failureForm{
 		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|setup|` +
 		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
 		`\b(?:timeout (?:waiting|while|expired|exceeded|reading|writing|connecting|on)|(?:due to|because of|by) (?:\w+ ){0,3}time-?out|exceeded (?:its |the )?time-?out)\b|: timeout\W*$|` +
-		`\b(?:no|without) (?:response|reply|answer|heartbeats?|ack\w*|handshake)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
+		`\b(?:no|without) (?:\w+ )?(?:response|reply|answer|heartbeats?|acks?|acknowledg\w+|handshake|\w*offers?|leases?)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
 		`\blost (?:the )?(?:connection|contact|peer|session|server)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn|server|node|master|replica|slave|client|backend|upstream)\b` +
 		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
 		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
@@ -154,7 +154,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -180,7 +180,7 @@ var (
 	// onBus is a driver's line of a device on a bus: what times out there is the device.
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
-	happened = regexp.MustCompile(`\b(?:timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
+	happened = regexp.MustCompile(`\b(?:unreachable|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
 		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
@@ -295,6 +295,30 @@ func (f *Facts) readReports(t text) error {
 
 // IsLogLine reports whether a line begins as lines of logs do.
 func IsLogLine(line string) bool { return len(line) <= reportLimit && parseLogLine(line).stamped }
+
+// IsWarning reports whether a program calls a line of its log a warning or an error; lines of programs of which nobody
+// expects to hear of the network are none.
+func IsWarning(line string) bool {
+	if len(line) > reportLimit {
+		return false
+	}
+	l := parseLogLine(line)
+	return l.level == loudLevel && !otherPrograms.MatchString(l.program) && (!l.kernel || kernelNetwork.MatchString(l.text))
+}
+
+// IsTimed reports whether a line begins with a time, as lines of logs do and sentences do not.
+func IsTimed(line string) bool {
+	return stampPart.MatchString(strings.TrimLeft(line, " \t>")) || kernelPart.MatchString(line)
+}
+
+// MessageOf is a line of a log from the name of its program on.
+func MessageOf(line string) string {
+	l := parseLogLine(line)
+	if l.program == "" {
+		return shorten(l.text)
+	}
+	return shorten(l.program + ": " + l.text)
+}
 
 func peerOf(text string) string {
 	if m := peerIn.FindAllStringSubmatch(text, 8); m != nil {

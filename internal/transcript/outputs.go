@@ -315,7 +315,6 @@ func (o outputs) takeLoose(p passage) {
 	done := map[string]bool{}
 	block := ""
 	var rest []int // lines of a log that say nothing that is known
-	reported := false
 	for i, line := range p.lines {
 		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
 			continue // its statistics follow
@@ -354,15 +353,16 @@ func (o outputs) takeLoose(p passage) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
-			reported = reported || l == &reportLine
 		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
 			rest = append(rest, i)
 		}
 	}
-	if (len(rest) >= often || *o.fenced && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
-		loose["dmesg"], reported = &scattered{}, true // a log that tells no failure
+	o.takeCounters(p, blocks, loose)
+	timed := slices.ContainsFunc(rest, func(i int) bool { return facts.IsTimed(p.lines[i]) })
+	if (len(rest) >= often || (*o.fenced || timed) && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
+		loose["dmesg"] = &scattered{} // a log that tells no failure
 	}
-	if reported {
+	if loose["dmesg"] != nil {
 		loose["dmesg"].join(p, rest)
 	}
 	for _, all := range []map[string]*scattered{blocks, loose} {
@@ -372,7 +372,6 @@ func (o outputs) takeLoose(p passage) {
 			o.add(output, "", headOf(output, body)+body, all[name].at)
 		}
 	}
-	o.takeCounters(p, blocks, loose)
 }
 
 // logLines bounds the lines that are kept of a log for what they do not say.
