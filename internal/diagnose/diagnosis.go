@@ -217,6 +217,9 @@ func tested(f *facts.Facts) string {
 		return fmt.Sprintf("; a test reached %s, the full rate of a %s link", rate(t.rate), t.link())
 	}
 	if best.Retransmits == 0 {
+		if slices.ContainsFunc(f.TransferEnds, func(e facts.TransferEnd) bool { return e.Retransmits > 0 }) {
+			return said // in intervals that are not shown
+		}
 		return said + " without loss"
 	}
 	return said + " and retransmitted " + percent(againShare(best)) + " again"
@@ -362,6 +365,8 @@ func (d Diagnosis) next() (command, note string) {
 	case found:
 		return "wirerate inspect HOST --for 5s", "on the live host, after the change, to check whether it still " +
 			"grows"
+	case d.Facts.Requested > 0:
+		return "wirerate weblog access.log", "on the server's whole access log: errors and times of each URL"
 	case d.Path == nil:
 		return "wirerate inspect " + d.quoted() + " --path " + path, "with your path's rate and round-trip time"
 	case d.Facts.Window == 0 && !d.Recorded:
