@@ -260,7 +260,7 @@ var knownReports = []knownReport{
 		do: "set the same auth_pass (8 characters at most) in the vrrp_instance block of keepalived.conf on all " +
 			"routers with this virtual_router_id; if the other router belongs to another group, give one of the " +
 			"groups another virtual_router_id"}},
-	{regexp.MustCompile(`(?i)received lower prio\w* advert|receive advertisement timeout`), "VRRP", reportText{
+	{regexp.MustCompile(`(?i)received lower prio\w* advert|advert from \S+ with (?:lower|higher) priority|receive advertisement timeout`), "VRRP", reportText{
 		summary: "a backup took over because the master's advertisements did not arrive in time",
 		because: "A backup takes over after about 3 missed advertisements: the master was down or too busy to " +
 			"send them, or multicast (IP protocol 112) is lost between the two. While both are master, both " +

@@ -54,7 +54,7 @@ var (
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
 	namedPart  = regexp.MustCompile(`^([A-Za-z][\w./@-]{1,40}): `)
-	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
+	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |\*\* |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
 		`\(\d+\)) |\d{2,7} +\d{2,7} +|PID\d+ |[\w./-]+\.(?:go|c|cc|cpp|py|java|rs|rb|js|ts|lua):\d+\]?:?[ \t]|[-|]+ )`)
 	noProgram = regexp.MustCompile(`(?i)fail|error|time|lost|refused|reset|warn|^(?:read|write|dial|connect|accept|send\w*|recv\w*|get|post|close|note)$`) // no name of a program
 )

@@ -110,11 +110,12 @@ var failures = []failureForm{
 		`invalid|incorrect|wrong)\b|\b(?:bad|invalid|wrong|incorrect) (?:checksum|crc|fcs|digest|hmac|mac|icv)\b|` +
 		`\bcorrupt(?:ed|ion)?\b` + gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:corrupt(?:ed)?|malformed|truncated|too short)\b|` +
 		`\b(?:decrypt\w*|decapsulat\w*)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
-	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped|offline|disconnected|(?:error|disconnecting))\b|` +
+	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|loss|flapping|dropped|offline|disconnected|disconnecting)\b|` +
+		`\b(?:link|carrier|association|uplink|wan|gateway|interface)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|` +
 		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
 	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bback-?pressure\b`)},
-	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
+	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\badvert from \S+ with (?:lower|higher) priority\b|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
 	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
@@ -130,9 +131,9 @@ var failures = []failureForm{
 		`\b(?:no|without) (?:\w+ )?(?:response|reply|answer|heartbeats?|acks?|acknowledg\w+|handshake|\w*offers?|leases?)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
 		`\blost (?:the )?(?:connection|contact|peer|session|server)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn|server|node|master|replica|slave|client|backend|upstream)\b` +
 		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
-		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
+		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:be )?(?:re)?(?:connect|reach|contact|dial|establish)(?:ed)?\b|` +
 		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:failed|failure|error)\b|` +
-		`\bhold ?timer expired\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
+		`\bhold ?timer expired\b|\b(?:suspected|detected) (?:an? )?(?:\w+ )?partition|\bpartitioned network\b|\bsplit[- ]brain\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
 	{Broken, regexp.MustCompile(`%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
 		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
@@ -154,7 +155,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,partition,split,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.

@@ -225,6 +225,7 @@ var looseLines = []looseLine{
 		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
 		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
 	{facts.PacketForm, "tcpdump", []string{"Seq="}},
+	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters, []string{"lookups: "}}, // ovs-dpctl show
 	{facts.FirewallForm, facts.Firewall, []string{"state "}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
 	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",

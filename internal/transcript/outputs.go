@@ -220,6 +220,9 @@ func (o outputs) take(part section) {
 		return
 	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
 		words[0]):
+		if o.takeFiles(words, part) {
+			return
+		}
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
 			o.takeFile(name, part.command, part.passage)
 			return
