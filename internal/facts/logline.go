@@ -36,7 +36,8 @@ const (
 // The parts that stand before the message of a line, in any order.
 var (
 	stampPart = regexp.MustCompile(`^[\["'(]?(?:(?:` + monthDay + `|` + isoDay + `|` + dayFirst + `|\d{6} |\d\d-\d\d )?` + clock +
-		`|\d{10}\.\d{3,9}\b)[\]"')]?[:|]?(?: |$)`)
+		`|\d{10}\.\d{3,9}\b|1[4-9]\d{8}:)[\]"')]?[:|]?(?: |$)`)
+	epochPart  = regexp.MustCompile(`^1[4-9]\d{8} \W?(?:ERROR|WARN|INFO|DEBUG|FATAL|ERR|CRIT)`)
 	boxedPart  = regexp.MustCompile(`^\[(?:([^\]]{0,40}))\b\d\d:\d\d:\d\d(?:[.,]\d+)?([^\]]{0,40})\]:? ?`) // with its level
 	loudBox    = regexp.MustCompile(`(?i:\b(?:error|err|warn\w*|fatal|severe|crit\w*)\b)|\b[EWFC]\b`)
 	quietBox   = regexp.MustCompile(`(?i:\b(?:info\w*|debug|trace|notice|verbose)\b)|\b[IDNTV]\b`)
@@ -47,9 +48,9 @@ var (
 	syslogPart = regexp.MustCompile(`^\S+ ([\w./-]+) (?:\d+|-) \S+ (?:-|\[[^\]]*\]) `) // RFC 5424, behind its time
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
-		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
-	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
-	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                          // what stands before it names a part of the program
+		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?: ?[\]>)]:?|[:|]| REPORT====|\b)`)
+	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)[ :](?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace)(?:: | +\d{4}-)`) // VLC, zigbee2mqtt
+	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                                          // what stands before it names a part of the program
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
@@ -106,6 +107,10 @@ func (l *logLine) strip() bool {
 			}
 		}
 		return true
+	}
+	if epochPart.MatchString(l.text) {
+		l.stamped = true
+		return cut(len("1700000000 "))
 	}
 	if m := boxedPart.FindStringSubmatchIndex(l.text); m != nil {
 		beside := l.text[m[2]:m[3]] + " " + l.text[m[4]:m[5]]
