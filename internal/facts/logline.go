@@ -36,7 +36,10 @@ const (
 // The parts that stand before the message of a line, in any order.
 var (
 	stampPart = regexp.MustCompile(`^[\["'(]?(?:(?:` + monthDay + `|` + isoDay + `|` + dayFirst + `|\d{6} |\d\d-\d\d )?` + clock +
-		`|\d{10}\.\d{3,9}\b|1[4-9]\d{8}:)[\]"')]?[:|]?(?: |$)`)
+		`|\d{10}\.\d{3,9}\b|1[4-9]\d{8}:)[\]"')]?[:|]?(?:[ \t]|$)`)
+	// eventPart is the begin of an event of Kubernetes, as kubectl describe and kubectl get events print it.
+	eventPart = regexp.MustCompile(`^(?:(Warning)|Normal)\s{2,}[A-Z]\w+\s+(?:<\w+>|\d\w*)(?: \(x\d+ over \w+\))?\s+([\w/.-]+)(?:, \S+)?\s+|` +
+		`^\d\w{1,8}\s+(?:(Warning)|Normal)\s+[A-Z]\w+\s+(\w+/\S+)\s+`)
 	epochPart  = regexp.MustCompile(`^1[4-9]\d{8} \W?(?:ERROR|WARN|INFO|DEBUG|FATAL|ERR|CRIT)`)
 	boxedPart  = regexp.MustCompile(`^\[(?:([^\]]{0,40}))\b\d\d:\d\d:\d\d(?:[.,]\d+)?([^\]]{0,40})\]:? ?`) // with its level
 	loudBox    = regexp.MustCompile(`(?i:\b(?:error|err|warn\w*|fatal|severe|crit\w*)\b)|\b[EWFC]\b`)
@@ -107,6 +110,10 @@ func (l *logLine) strip() bool {
 			}
 		}
 		return true
+	}
+	if m := eventPart.FindStringSubmatch(l.text); m != nil && !l.stamped {
+		l.stamped, l.level, l.program = true, levelOf(m[1]+m[3] != ""), m[2]+m[4]
+		return cut(len(m[0]))
 	}
 	if epochPart.MatchString(l.text) {
 		l.stamped = true

@@ -259,9 +259,9 @@ var looseLines = []looseLine{
 	{facts.HelloSent, "curl", []string{"lient hello (1)", "CONNECTED("}},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
 		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
-	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
+	{regexp.MustCompile(`\bnetcheck: report: udp=|^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
 		`\bactive; (?:relay "|direct \S)`),
-		"tailscale status", []string{"UDP: ", "MappingVaries", "pong from", "active; "}},
+		"tailscale status", []string{"netcheck: ", "UDP: ", "MappingVaries", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
