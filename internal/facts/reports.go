@@ -120,7 +120,7 @@ var failures = []failureForm{
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
 		`\btemporary failure in name\b|\bunknown host\b|\bhost not found\b`)},
-	{Refused, regexp.MustCompile(`\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
+	{Refused, regexp.MustCompile(`\b(?:upstream|request) reset\b|\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
 		`\breset by peer\b|\bbroken pipe\b|\bupstream connect error\b|\bsocket: connection closed\b|\becon(?:nrefused|nreset|naborted)\b|\bactively refused\b|\bunexpected eof\b|\bprematurely closed\b|` +
 		`\b(?:end of file|eof|closed|ended) before\b|\bincomplete (?:read|body|message|response)\b|\b(?:closed|shut ?down|terminated|dropped) by (?:the )?(?:remote|peer|foreign|other|server)\b|` +
 		`\b(?:server|peer|host|remote|other end)\b` + gap + `{0,30}\bclosed (?:the |its )?connection\b|\bunexpected(?:ly)? clos|\bforcibly closed\b`)},
@@ -193,7 +193,7 @@ var (
 	// onBus is a driver's line of a device on a bus: what times out there is the device.
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
-	happened = regexp.MustCompile(`\b(?:unreachable|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
+	happened = regexp.MustCompile(`\b(?:unreachable|upstream reset|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
 		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b|-> (?:down|deleted|registered|searching)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)

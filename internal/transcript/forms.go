@@ -214,8 +214,8 @@ var looseLines = []looseLine{
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
 		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
-		`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
-		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack"}},
+		`kernel dropped some netlink messages|kernel dropped events\b|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
+		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack", "dropped events"}},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
