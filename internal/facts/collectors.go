@@ -287,6 +287,8 @@ func pathCollectors() []collector {
 			files: `^testparm( .*)?$|^cat \S+/(smb|rsyncd|nginx|haproxy|squid|server|client)\.(conf|cfg|ovpn)$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
+		{part: "ipsec peers", op: host.Command("swanctl", "--list-sas"), parse: (*Facts).readIPsecSAs, when: recorded,
+			area: Connections, shown: "`swanctl --list-sas`, `ipsec statusall`", files: `^(swanctl( .*)?|ipsec status(all)?|show vpn ipsec sa)$`},
 	}
 	return each(list, system.All())
 }

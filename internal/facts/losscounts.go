@@ -73,12 +73,12 @@ var (
 		`overflows?|overruns?|imissed|requestlist (?:exceeded|overwritten)|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?|too (?:long|short|big|large)|oversized?|undersized?|runts?|giants?|jabbers?|crc|fcs|bad)\b`)
-	damaged    = regexp.MustCompile(`\b(?:crc|fcs)\b`) // each of these frames is lost
+	damaged    = regexp.MustCompile(`\b(?:crc|fcs|framing)\b`) // each of these frames is lost
 	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +
 		`success upcall|[rt]x ok)\b|^(?:rx|tx)$`)
 	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
-		`filter\w*|` +
+		`filter\w*|aged|` +
 		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|` +
 		`broadcast|` +
 		`interval|timeout|bytes|sec)\b`)
@@ -90,7 +90,6 @@ type namedCount struct {
 	value              uint64
 	line               int
 	alone              bool // its line has no other: rows of several may be of different processors
-	column             bool // it stands below its name in a table
 }
 
 // scopeLimit bounds the lines between a counter and the heading of its block.
@@ -260,7 +259,7 @@ func rowOf(names []string, line string, number int) (out []namedCount) {
 	}
 	for k, name := range names[1:] {
 		for _, c := range countsIn(name+": "+fields[k+1], number) {
-			c.scope, c.column = fields[0], true
+			c.scope = fields[0]
 			out = append(out, c)
 		}
 	}
@@ -269,13 +268,21 @@ func rowOf(names []string, line string, number int) (out []namedCount) {
 
 // countsOf are the counters of a paragraph.
 func countsOf(lines []string) (out []namedCount) {
-	var columns []string
+	var columns, ways []string
 	for i, line := range lines {
 		if len(line) > 1024 || len(out) > rowLimit {
 			continue
 		}
 		if names := tableHead(line); names != nil {
 			columns = names
+			continue
+		}
+		if m := waysHead.FindStringSubmatch(line); m != nil {
+			ways = m[1:]
+			continue
+		}
+		if row := waysRow(ways, line, i+1); row != nil {
+			out = append(out, row...)
 			continue
 		}
 		if row := rowOf(columns, line, i+1); row != nil {
@@ -299,6 +306,23 @@ func countsOf(lines []string) (out []namedCount) {
 	}
 	return out
 }
+
+// waysHead is the head of a table that has a row for each counter and a column for each direction: "Statistics  RX  TX".
+var waysHead = regexp.MustCompile(`(?i)^\s*(?:\w+ )?(?:\s*)(rx|tx|receive|transmit|input|output)\s+(rx|tx|receive|transmit|input|output)(?:\s+total)?\s*$`)
+
+// waysRow are the counters of a row of such a table.
+func waysRow(ways []string, line string, number int) (out []namedCount) {
+	m := twoCounts.FindStringSubmatch(line)
+	if ways == nil || m == nil {
+		return nil
+	}
+	for k, way := range ways {
+		out = append(out, countsIn(way+" "+m[1]+": "+m[2+k], number)...)
+	}
+	return out
+}
+
+var twoCounts = regexp.MustCompile(`^\s*([A-Za-z][\w/ -]*?)\s{2,}(\d+)\s+(\d+)(?:\s+\d+)?\s*$`)
 
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
@@ -340,7 +364,7 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
 		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
-		if like < 0 && c.column && c.value >= allLost && damaged.MatchString(c.words) {
+		if like < 0 && c.value >= allLost && damaged.MatchString(c.words) {
 			lost, totals = append(lost, c), append(totals, namedCount{line: c.line})
 			continue
 		}

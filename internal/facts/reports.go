@@ -175,7 +175,7 @@ var (
 	// conditional is what is left of these in lines that a program calls a warning: those tell what was.
 	conditional = regexp.MustCompile(`\b(?:if|unless|avoid|avoids|prevents?|in case|should|instead of|options?)\b[^.:;]{0,60}$`)
 	// timedOut is a timeout that is not counted, timeoutSet one that somebody sets; software are programs that are named as devices are.
-	timedOut = regexp.MustCompile(`\btime-?out\b(?:[^=:\w]{1,2}[^\d=:]|: ?[^\d ]|[.!]?$)`)
+	timedOut   = regexp.MustCompile(`\btime-?out\b(?:[^=:\w]{1,2}[^\d=:]|: ?[^\d ]|[.!]?$)`)
 	timeoutSet = regexp.MustCompile(`\b(?:default|using|set|setting|configur\w+|chang\w+|adjust\w*|option|parameter)\b[^.;]{0,30}\btime-?out\b|` +
 		`\btime-?outs? (?:of|value|setting|option|established|syn|to|is|was)\b`)
 	software = regexp.MustCompile(`[\w]-controller|controller[-/.]\w`)

@@ -138,7 +138,7 @@ var looseLines = []looseLine{
 		[]string{": <", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
+		`discard oversize frame|\b[Uu]nder-?voltage detected`), "dmesg", []string{"oltage detected", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
 	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: \d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
@@ -226,6 +226,7 @@ var looseLines = []looseLine{
 		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
 	{facts.PacketForm, "tcpdump", []string{"Seq="}},
 	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters, []string{"lookups: "}}, // ovs-dpctl show
+	{facts.IPsecForm, "swanctl --list-sas", []string{" bytes", "INSTALLED", "bytes_i", " up "}},
 	{facts.FirewallForm, facts.Firewall, []string{"state "}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
 	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
