@@ -66,7 +66,7 @@ func (f *Facts) readWireGuard(t text) error {
 // task_manager_v2.c, its third repetition after 24 s, and sa/ike_sa.c), libreswan (pluto/retry.c), OpenVPN (ping.c, ssl.c), pppd
 // (lcp.c, plugins/pppoe/discovery.c), mpd,
 // cloudflared and WireGuard (device/timers.go of wireguard-go, drivers/net/wireguard/receive.c of Linux).
-var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|IKE_SA failed, peer not responding|` +
+var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|STATE_\w*I1 \([^)]*\); EVENT_RETRANSMIT|IKE_SA failed, peer not responding|` +
 	`second timeout exceeded after \d+ retransmits|retransmit [3-9] of request with message ID|` +
 	`STATE_\w+: retransmission; will wait (?:[4-9]|\d\d+) seconds for response)|` +
 	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
@@ -110,18 +110,19 @@ func LostPeer(line string) string {
 var SaturatedForm = regexp.MustCompile(`MULTI: packet dropped due to output saturation`)
 
 // What swanctl --list-sas (src/swanctl/commands/list_sas.c) and ipsec statusall (src/libcharon/plugins/stroke/stroke_list.c)
-// say of an association and of the packets in it; VyOS has a table of them.
+// say of an association and of the packets in it, and Libreswan's ipsec status; VyOS has a table of them.
 var (
 	swanChild   = regexp.MustCompile(`^\s+(\S+): #\d+, reqid \d+, INSTALLED`)
 	swanRemote  = regexp.MustCompile(`^\s+remote .*@ ([0-9a-f.:]+)\[`)
 	swanPackets = regexp.MustCompile(`^\s+(in|out) +[0-9a-f]+(?: \([^)]*\))?, +(\d+) bytes, +(\d+) packets`)
 	strokeChild = regexp.MustCompile(`^\s*(\S+)\{\d+\}: +\S+, (\d+) bytes_i(?: \(\d+ pkts?[^)]*\))?, (\d+) bytes_o`)
+	libreChild  = regexp.MustCompile(`^\d{3} #\d+: "([^"]+)" .*\bTraffic: ESPin=(\w+) ESPout=(\w+)`)
 	vyosChild   = regexp.MustCompile(`^(\S+)\s+up\s+\S+\s+(\d\S*)/(\d\S*)\s+\d\S*/\d\S*\s+([0-9a-f.:]+)`)
 )
 
 // IPsecForm is one of these lines.
 var IPsecForm = regexp.MustCompile(`^\s+(?:in|out) +[0-9a-f]+(?: \([^)]*\))?, +\d+ bytes, +\d+ packets|` +
-	`^\s+\S+: #\d+, reqid \d+, INSTALLED|\}: +\S+, \d+ bytes_i|^\S+\s+up\s+\S+\s+\d\S*/\d\S*\s+\d\S*/\d\S*\s+[0-9a-f.:]{7,}\s`)
+	`^\s+\S+: #\d+, reqid \d+, INSTALLED|^\d{3} #\d+: .*\bTraffic: ESPin=|\}: +\S+, \d+ bytes_i|^\S+\s+up\s+\S+\s+\d\S*/\d\S*\s+\d\S*/\d\S*\s+[0-9a-f.:]{7,}\s`)
 
 // readIPsecSAs reads the associations that are up, and whether packets come through them.
 func (f *Facts) readIPsecSAs(t text) error {
@@ -149,6 +150,8 @@ func (f *Facts) readIPsecSAs(t text) error {
 			}
 		} else if m := strokeChild.FindStringSubmatch(line); m != nil {
 			keep(m[1], "", strings.Trim(m[2], "0") != "", strings.Trim(m[3], "0") != "", i+1)
+		} else if m := libreChild.FindStringSubmatch(line); m != nil {
+			keep(m[1], "", strings.Trim(m[2], "0KMGTB") != "", strings.Trim(m[3], "0KMGTB") != "", i+1)
 		} else if m := vyosChild.FindStringSubmatch(line); m != nil {
 			keep(m[1], m[4], strings.Trim(m[2], "0.KMGTB") != "", strings.Trim(m[3], "0.KMGTB") != "", i+1)
 		} else {

@@ -226,7 +226,7 @@ var looseLines = []looseLine{
 		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
 	{facts.PacketForm, "tcpdump", []string{"Seq="}},
 	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters, []string{"lookups: "}}, // ovs-dpctl show
-	{facts.IPsecForm, "swanctl --list-sas", []string{" bytes", "INSTALLED", "bytes_i", " up "}},
+	{facts.IPsecForm, "swanctl --list-sas", []string{" bytes", "INSTALLED", "bytes_i", " up ", "ESPin="}},
 	{facts.FirewallForm, facts.Firewall, []string{"state "}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
 	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
@@ -242,7 +242,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
 		[]string{"EVENT-DISCONNECTED", "(Reason: "}},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "EVENT_RETRANSMIT", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
 	{facts.CiliumDrop, facts.Reports, []string{"xx drop (", ": drop: ", `"type":"drop"`, `"DROPPED"`}},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg", []string{"get tx report"}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
