@@ -52,8 +52,8 @@ var (
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?: ?[\]>)]:?|[:|]| REPORT====|\b)`)
-	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)[ :](?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace)(?:: | +\d{4}-)`) // VLC, zigbee2mqtt
-	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                                          // what stands before it names a part of the program
+	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)(?: +|:)(?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace)(?: *: | +\d{4}-)`) // VLC, zigbee2mqtt, Frigate
+	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                                                // what stands before it names a part of the program
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
@@ -200,6 +200,12 @@ func (l *logLine) fromJSON() bool {
 			return v
 		case float64:
 			return fmt.Sprint(v)
+		case map[string]any: // an exception: its own message
+			for _, key := range []string{"Message", "message", "msg"} {
+				if text, ok := v[key].(string); ok {
+					return text
+				}
+			}
 		}
 		return ""
 	})

@@ -129,7 +129,7 @@ var failures = []failureForm{
 		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|setup|` +
 		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
 		`\b(?:timeout (?:waiting|while|expired|exceeded|reached|reading|writing|connecting|on)|(?:due to|because of|by) (?:\w+ ){0,3}time-?out|exceeded (?:its |the )?time-?out)\b|: timeout\W*$|` +
-		`\b(?:no|without) (?:\w+ )?(?:response|reply|answer|heartbeats?|acks?|acknowledg\w+|handshake|\w*offers?|leases?)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
+		`\b(?:no|without) (?:\w+ )?(?:response|reply|answer|heartbeats?|acks?|acknowledg\w+|handshake|\w*offers?|leases?)\b|\bno (?:\w+ )?(?:frames?|data|packets?|traffic) (?:was |were )?(?:received|seen|arrived)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
 		`\blost (?:the )?(?:connection|contact|peer|session|server)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn|server|node|master|replica|slave|client|backend|upstream)\b` +
 		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
 		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:be )?(?:re)?(?:connect|reach|contact|dial|establish)(?:ed)?\b|` +
@@ -160,7 +160,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,received,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -169,7 +169,7 @@ var (
 		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
+		`access denied|not authori[sz]ed|unauthori[sz]ed|forbidden|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	// conditional is what is left of these in lines that a program calls a warning: those tell what was.
@@ -193,7 +193,7 @@ var (
 	// onBus is a driver's line of a device on a bus: what times out there is the device.
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
-	happened = regexp.MustCompile(`\b(?:unreachable|upstream reset|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
+	happened = regexp.MustCompile(`\b(?:unreachable|upstream reset|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer|(?:frames|data|packets) received)|` +
 		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b|-> (?:down|deleted|registered|searching)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
