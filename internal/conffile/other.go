@@ -76,6 +76,7 @@ type otherReader struct {
 	printed bool // a command before printed this line
 	read    int  // where the commands that were read end
 	nix     *nixUnits
+	starts  *bool // whether the text says how containers are started, once that was asked
 	flags   Flags // of the entries on this line
 	plain   int   // up to where no file begins that region reads
 	name    *word
@@ -143,6 +144,9 @@ func (r *otherReader) line(line, from, to int) {
 		r.printed = false
 		return
 	}
+	if !r.fenced && (text == "sysctls:" || text == "- sysctls:") && r.containersBelow(line, from) {
+		return
+	}
 	if m := prompt.FindStringIndex(text); m != nil {
 		from, r.printed = from+m[1], false
 		text = s.src[from:to]
@@ -184,6 +188,35 @@ func (r *otherReader) containers(line, from int) {
 	}
 	inner.lines(from, from+end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
 	r.read = from + end
+}
+
+// containersBelow reads the block below a line sysctls: in a text without fences that says how containers are started.
+func (r *otherReader) containersBelow(line, from int) bool {
+	s := r.s
+	if r.starts == nil {
+		starts := startsContainers(s.src)
+		r.starts = &starts
+	}
+	if !*r.starts {
+		return false
+	}
+	at := s.lineOf(from)
+	depth, end := from-at.Start, at.End
+	for end < len(s.src) {
+		next := s.lineOf(end + 1)
+		text := strings.TrimLeft(s.src[next.Start:next.End], " ")
+		indent := next.End - next.Start - len(text)
+		if text == "" || indent < depth || indent == depth && !strings.HasPrefix(text, "- ") {
+			break
+		}
+		end = next.End
+	}
+	inner := *s
+	inner.src = s.src[:end]
+	y := &yamlReader{s: &inner, starts: true}
+	inner.lines(at.Start, end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
+	r.read = end
+	return true
 }
 
 // alone reports whether the lines above and below one are empty, marks of a block, or commands like it.

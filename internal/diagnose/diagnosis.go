@@ -107,6 +107,7 @@ func (q Question) Answer() Diagnosis {
 	for _, small := range d.Negligible {
 		posted(f, small.Evidence)
 	}
+	d.Unread = append(d.Unread, warnings(f, d.Findings)...)
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
@@ -130,6 +131,30 @@ func unread(f *facts.Facts) []facts.Unread {
 		}
 	}
 	return all
+}
+
+// warnings are the lines of a short log that a program calls warnings or errors and no finding is about, where nothing else
+// shows a cause.
+func warnings(f *facts.Facts, found []Finding) (out []facts.Unread) {
+	const most = 8
+	var lines []facts.Source
+	for _, log := range []string{"dmesg", facts.Reports} {
+		all := f.Lines(log)
+		if len(lines)+len(all) > shortLog || slices.ContainsFunc(found, func(o Finding) bool { return o.Severity.AtLeast(Warning) || o.decides }) {
+			return nil
+		}
+		for i, line := range all {
+			if at := f.Posted(f.Line(log, i+1)); facts.IsWarning(line) {
+				lines = append(lines, at)
+			}
+		}
+	}
+	for _, at := range lines[:min(len(lines), most)] {
+		if !slices.ContainsFunc(found, func(o Finding) bool { return slices.Contains(o.Evidence, at) }) {
+			out = append(out, facts.Unread{Line: at.Line, Lines: 1, Words: facts.MessageOf(at.Text), Because: "no rule is about this message"})
+		}
+	}
+	return out
 }
 
 // verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in
@@ -201,6 +226,9 @@ func tested(f *facts.Facts) string {
 		return fmt.Sprintf("; a test reached %s, the full rate of a %s link", rate(t.rate), t.link())
 	}
 	if best.Retransmits == 0 {
+		if slices.ContainsFunc(f.TransferEnds, func(e facts.TransferEnd) bool { return e.Retransmits > 0 }) {
+			return said // in intervals that are not shown
+		}
 		return said + " without loss"
 	}
 	return said + " and retransmitted " + percent(againShare(best)) + " again"
@@ -346,6 +374,8 @@ func (d Diagnosis) next() (command, note string) {
 	case found:
 		return "wirerate inspect HOST --for 5s", "on the live host, after the change, to check whether it still " +
 			"grows"
+	case d.Facts.Requested > 0:
+		return "wirerate weblog access.log", "on the server's whole access log: errors and times of each URL"
 	case d.Path == nil:
 		return "wirerate inspect " + d.quoted() + " --path " + path, "with your path's rate and round-trip time"
 	case d.Facts.Window == 0 && !d.Recorded:

@@ -175,7 +175,8 @@ func sinceEarlier(n *facts.NIC, c facts.Counter) (facts.Counter, uint64) {
 func receivedBy(n *facts.NIC, value func(facts.Counter) uint64) uint64 {
 	var byKind uint64
 	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
-		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}} {
+		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"},
+		{"RXUnicast", "RxMulti", "RxBroad"}, {"RxUnicast", "RxMulticast", "RxBroadcast"}} { // of a switch's port: qca8k, mt7530
 		var sum uint64
 		for _, name := range kinds {
 			sum += value(n.Counters[name])

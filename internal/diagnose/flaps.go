@@ -229,7 +229,7 @@ var (
 		`\(slave ([a-z][\w.@-]*)\): link status (?:definitely )?down|` +
 		`link status (?:definitely )?down for (?:(?:active|backup) )?interface ([a-z][\w.@-]*)|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is down|` +
-		`\b[a-z]\w+: ([a-z][\w.@-]*) link down$|([a-z][\w.@-]*: port \d+) link down$|` +
+		`(?:\b[a-z]\w+:|\binterface,info) ([a-z][\w.@-]*) link down$|([a-z][\w.@-]*: port \d+) link down$|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
 	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
 		`SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
@@ -238,7 +238,7 @@ var (
 		`\(slave ([a-z][\w.@-]*)\): link status (?:definitely up|up again)|` +
 		`link status (?:definitely up|up again after \d+ ms) for interface ([a-z][\w.@-]*)|` +
 		`netifd: Network device '([a-z][\w.@-]*)' link is up|` +
-		`\b[a-z]\w+: ([a-z][\w.@-]*) link up$|([a-z][\w.@-]*: port \d+) link up\b|` +
+		`(?:\b[a-z]\w+:|\binterface,info) ([a-z][\w.@-]*) link up(?: \(speed .*)?$|([a-z][\w.@-]*: port \d+) link up\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )
 

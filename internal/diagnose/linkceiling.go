@@ -4,6 +4,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/system"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // link is the TCP payload rate of full frames at the slowest link that is
@@ -23,6 +24,9 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		}
 		if n.Speed > 0 && (rate == 0 || n.Speed < rate) {
 			rate, where, c.Host = n.Speed, n.Name, f.Host
+		}
+		if shaped := shapedRate(n); shaped > 0 && (rate == 0 || shaped < rate) {
+			rate, where, c.Host = shaped, "the shaper of "+n.Name, f.Host
 		}
 		if n.MTU >= 576 && (mtu == 0 || n.MTU < mtu) {
 			mtu = n.MTU
@@ -53,6 +57,21 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 	return c.known(goodput, map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": mss,
 		"overhead_bytes": overhead},
 		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
+}
+
+// shapedRate is what a shaper at the root of an interface lets pass, 0 without one.
+func shapedRate(n *facts.NIC) (most units.Rate) {
+	for _, q := range n.Qdiscs {
+		if (q.Kind == "cake" || q.Kind == "tbf") && q.Parent == "" {
+			return q.Rate
+		}
+	}
+	for _, c := range n.Classes {
+		if c.Kind == "htb" && (c.Parent == "" || c.Parent == "root") {
+			most = max(most, c.Ceiling())
+		}
+	}
+	return most
 }
 
 // linkGoodput is the ceiling of the link as link shows it, so that a sentence beside it names the same number.

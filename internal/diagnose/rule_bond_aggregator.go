@@ -38,10 +38,21 @@ func bondAggregator() Rule {
 func noPartner(f *facts.Facts) []Finding {
 	lines, n := matching(f, noResponse)
 	if n == 0 {
-		return nil
+		return alone(f)
 	}
 	return do(groupPorts, one(cmp.Or(firstGroup(noResponse, lines[0].Text), "bond"), lines,
 		"no LACP partner responds (%s): it sends through one member only", counted(n, "line")))
+}
+
+// alone finds members of bonds that hear nothing of LACP: the address of the other end is zero.
+func alone(f *facts.Facts) (out []Finding) {
+	for i := range f.NICs {
+		if m := &f.NICs[i]; m.Up && m.Shown["no_partner"].Text != "" {
+			out = append(out, do(groupPorts, one(m.Name, []facts.Source{m.Shown["no_partner"]},
+				"its link is up, but no LACP partner responds on it"))...)
+		}
+	}
+	return out
 }
 
 var noResponse = regexp.MustCompile(`(?:([\w.-]+): )?(?:Warning: |\(warning\): )?No 802\.3ad response from the link partner`)

@@ -11,12 +11,12 @@ import (
 func conntrackDrops() Rule {
 	return Rule{
 		ID: "conntrack-drops", Title: "Connection tracking dropped packets", Systems: onLinux(),
-		Needs: []string{"conntrack statistics|conntrack"}, Severity: Warning,
+		Needs: []string{"conntrack statistics|conntrack|firewall"}, Severity: Warning,
 		Because: "A packet whose entry cannot be created is dropped: the table was full, or two packets of one connection raced.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "nf_conntrack.drop", "nf_conntrack.early_drop", "nf_conntrack.insert_failed")
 			if len(found) == 0 {
-				return nil
+				return invalidPackets(in.Facts)
 			}
 			s := Info
 			if total(in.Facts, "nf_conntrack.drop")+total(in.Facts, "nf_conntrack.early_drop") > 0 {
@@ -62,4 +62,26 @@ func conntrackLost(f *facts.Facts) string {
 		}
 	}
 	return strings.Join(said, ", ")
+}
+
+// invalidPackets finds a packet filter that drops packets of which connection tracking knows no connection, and many beside
+// those that it let pass: single ones come after connections that are closed.
+func invalidPackets(f *facts.Facts) []Finding {
+	const few, share = 10, 0.01
+	dropped, passed := f.Counters["firewall.invalid"], f.Counters["firewall.established"]
+	if dropped.Value < few {
+		return nil
+	}
+	found := one("firewall", []facts.Source{dropped.Source}, "a rule dropped %d packets as invalid", dropped.Value)
+	if passed.Source.Text != "" {
+		found[0].Summary += fmt.Sprintf(", beside %d of established connections", passed.Value)
+		found[0].Evidence = append(found[0].Evidence, passed.Source)
+	}
+	text := reportTexts[facts.Filtered]
+	found[0].Because = text.because
+	found = with(Info, do(text.do, found))
+	if passed.Source.Text != "" && float64(dropped.Value) >= share*float64(passed.Value) {
+		return decisive(found)
+	}
+	return found
 }

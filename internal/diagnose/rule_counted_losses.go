@@ -26,6 +26,16 @@ func countedLosses() Rule {
 				return cmp.Or(cmp.Compare(a.Share(), b.Share()), cmp.Compare(a.Lost, b.Lost))
 			})
 			name := strings.TrimSpace(c.Scope + " " + c.Name)
+			if c.Damaged() {
+				found := one(name, []facts.Source{c.Source}, "%d frames arrived corrupted", c.Lost)
+				if c.Of != "" {
+					found = with(gradedShare(c.Share()), one(name, []facts.Source{c.Source, c.Total}, "%d frames arrived corrupted, compared with %d %s (%s)", c.Lost,
+						c.Beside, c.Of, percent(c.Share())))
+				}
+				found[0].Because = "Every corrupted frame is a lost packet: cable, optic, connector or the port at the other end, " +
+					"or a duplex mismatch."
+				return do("replace the cable or optic of this port, then try another port; check that both ends use the same duplex", found)
+			}
 			if c.Of == "" && c.Beside > 0 {
 				return do(queueRemedy, with(gradedCount(facts.Counter{Value: c.Lost}),
 					one(name, []facts.Source{c.Source}, "it grew from %d to %d", c.Beside, c.Lost)))

@@ -235,6 +235,14 @@ func lossySummaries(f *facts.Facts) []Finding {
 	}
 	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s retransmitted %d segments, about %.2g%%",
 		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
+	const more = 3
+	for _, end := range f.TransferEnds { // without what was changed in between, or at another time
+		if end.Role == "sender" && end.Source.Line > lossy[0].Source.Line && end.Rate > more*lossy[0].Rate && again(end) < most {
+			found[0].Summary += fmt.Sprintf("; a later test reached %s", end.Rate)
+			found[0].Evidence = append(found[0].Evidence, end.Source)
+			break
+		}
+	}
 	for _, end := range lossy[1:] {
 		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%.2g%%) at %s", end.Retransmits, 100*again(end),
 			end.Rate)...)

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"cmp"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
@@ -33,7 +35,7 @@ func receiveLimited() Rule {
 func peerNotReading() Rule {
 	return Rule{
 		ID: "peer-does-not-read", Title: "A peer's program does not read its data", Systems: []string{"linux", "freebsd"},
-		Needs: []string{"flows|handshakes|messages"}, Severity: Warning,
+		Needs: []string{"flows|handshakes|messages|transfers"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or is stuck. Neither buffers nor the " +
 			"network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
@@ -102,11 +104,28 @@ func zeroWindows(f *facts.Facts) []Finding {
 func shrunkWindows(f *facts.Facts) []Finding {
 	lines, n := matching(f, shrunkWindow)
 	if n == 0 {
-		return nil
+		return heldTests(f)
 	}
 	peer := firstGroup(shrunkWindow, lines[0].Text)
 	return decisive(with(Info, do("find out why the program on "+peer+" does not read", one(peer, lines,
 		"it shrank its window below the data in flight (%s)", counted(n, "message")))))
+}
+
+// heldTests finds tests that stood still for seconds while their window was open: lost segments would have been sent again.
+func heldTests(f *facts.Facts) []Finding {
+	const enough = 3
+	for _, tr := range f.Transfers {
+		if tr.Held < enough || tr.Parallel {
+			continue
+		}
+		found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.HeldSource}, "a test stood still in %d of %d intervals with a window "+
+			"of %s, and nothing was retransmitted", tr.Held, tr.Intervals, units.Bytes(tr.Window))
+		found[0].Because = "Lost segments would have been retransmitted: what was sent was acknowledged, and the window stayed " +
+			"closed. The other end stopped reading, or a proxy or TCP-based tunnel in between did."
+		return decisive(with(Info, do("check the other end and every proxy or tunnel in between (CPU, memory, its log at that time); run "+
+			"ss -tinm there: a large Recv-Q shows which program does not read", found)))
+	}
+	return nil
 }
 
 var shrunkWindow = regexp.MustCompile(`Peer (\S+?)/\d+ unexpectedly shrunk window`)

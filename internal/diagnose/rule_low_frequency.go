@@ -40,12 +40,27 @@ func lowFrequency() Rule {
 func throttled(f *facts.Facts) []Finding {
 	lines, n := matching(f, clockThrottled)
 	if n == 0 {
-		return nil
+		return lowVoltage(f)
 	}
 	found := one("CPU", lines, "it throttled because of overheating (%s)", counted(n, "line"))
 	found[0].Because = "A packet costs CPU cycles: a throttled CPU handles fewer of them."
 	found[0].Confirm = "The messages come while it is slow; turbostat or cpupower monitor shows a low frequency under load."
 	return do("clean fans and heat sink, improve the airflow; watch sensors under load", found)
 }
+
+// lowVoltage finds a Raspberry Pi whose supply is too weak (Linux drivers/hwmon/raspberrypi-hwmon.c, and the firmware's driver
+// before it).
+func lowVoltage(f *facts.Facts) []Finding {
+	lines, n := matching(f, undervoltage)
+	if n == 0 {
+		return nil
+	}
+	found := one("power", lines, "the supply voltage was too low (%s)", counted(n, "line"))
+	found[0].Because = "The firmware then slows the CPU down, and network cards and disks on USB may fail."
+	found[0].Confirm = "vcgencmd get_throttled prints another value than 0x0 while it is slow."
+	return decisive(do("use a power supply and cable made for this board, and a powered hub for USB devices", found))
+}
+
+var undervoltage = regexp.MustCompile(`\b(?:Under-?voltage|Undervoltage) detected`)
 
 var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled`)

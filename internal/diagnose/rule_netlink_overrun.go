@@ -16,7 +16,7 @@ func netlinkOverrun() Rule {
 			if n == 0 {
 				return nil
 			}
-			found := do("give its netlink socket a larger buffer (keepalived: vrrp_netlink_monitor_rcv_bufs; zebra: -s BYTES; "+
+			found := do("give its netlink socket a larger buffer (keepalived: vrrp_netlink_monitor_rcv_bufs; zebra: -s BYTES; conntrackd: NetlinkBufferSize; "+
 				"programs that set none use net.core.rmem_default), and give the program more CPU time",
 				one("netlink", lines, "its netlink receive buffer overflowed (%s)", counted(n, "line")))
 			const once = 1
@@ -32,5 +32,5 @@ func netlinkOverrun() Rule {
 }
 
 var netlinkLost = regexp.MustCompile(`(?i)\bnetlink\S*:? .*(?:no buffer space|\boverrun)|netlink.*ENOBUFS|` +
-	`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space|` +
+	`kernel dropped some netlink messages|kernel dropped events\b|we have hit ENOBUFS|unable to dump conntrack: no buffer space|` +
 	`netlink receive failure: out of memory`) // libnl tells ENOBUFS so (lib/error.c)

@@ -34,7 +34,7 @@ func noBuffers() Rule {
 // refusedToSend finds what programs say when sendto(2) fails with ENOBUFS.
 func refusedToSend(f *facts.Facts) []Finding {
 	lines, n := logLines(f, func(line string) bool {
-		return noBufferSpace.MatchString(line) && !unsizedRefusal.MatchString(line)
+		return noBufferSpace.MatchString(line) && !unsizedRefusal.MatchString(line) && !toKernel.MatchString(line)
 	})
 	if m, refused := f.Message("sendto", "no buffer space available"); refused {
 		lines, n = []facts.Source{m.Source}, 1
@@ -64,6 +64,9 @@ func memorySuffices(f *facts.Facts) bool {
 		return strings.Contains(line, "requests for mbufs denied") || strings.Contains(line, "requests for memory denied")
 	})
 }
+
+// toKernel is what programs say of messages to the kernel, which no interface sends.
+var toKernel = regexp.MustCompile(`(?i)netlink|\bconntrackd\b`)
 
 // noBufferSpace is what programs say of ENOBUFS: by its words, by its number of FreeBSD (dpinger), or by what named
 // makes of it; of a UDP socket that does not wait, EAGAIN is the same.

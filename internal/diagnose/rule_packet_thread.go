@@ -33,7 +33,7 @@ func packetThread() Rule {
 					continue
 				}
 				if tunnelProgram.MatchString(t.Name) {
-					out = append(out, do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+					out = append(out, do(inKernel(t.Name), one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 					continue
 				}
 				if strings.HasPrefix(t.Name, "ksoftirqd/") {
@@ -109,14 +109,23 @@ func ofOneCore(f *facts.Facts, t facts.Thread) float64 {
 }
 
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.
-const inKernel = "use a tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); otherwise " +
-	"use an AEAD cipher with CPU support (data-ciphers AES-128-GCM) and several tunnels"
+func inKernel(program string) string {
+	if rootless.MatchString(program) {
+		return "use the host's network (--network host), or a network set up by root, whose packets stay in the kernel; in place of " +
+			"slirp4netns, pasta is faster (podman run --network pasta)"
+	}
+	return "use a tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); otherwise " +
+		"use an AEAD cipher with CPU support (data-ciphers AES-128-GCM) and several tunnels"
+}
+
+// rootless are programs that carry the packets of containers and small virtual machines that nobody runs as root.
+var rootless = regexp.MustCompile(`^(?:slirp4netns|pasta|passt|vpnkit|gvproxy)`)
 
 // tunnelTakesAll finds such a program that takes most of processors of which none idles.
 func tunnelTakesAll(f *facts.Facts) []Finding {
 	for _, t := range f.Threads {
 		if t.OfAll && t.Share >= 0.5 && tunnelProgram.MatchString(t.Name) {
-			return do(inKernel, one(t.Name, []facts.Source{t.Source}, "%.0f%% of all CPUs, and no CPU is idle", 100*t.Share))
+			return do(inKernel(t.Name), one(t.Name, []facts.Source{t.Source}, "%.0f%% of all CPUs, and no CPU is idle", 100*t.Share))
 		}
 	}
 	return nil

@@ -36,13 +36,17 @@ func pathLoss() Rule {
 					return found
 				}
 			}
-			for _, p := range in.Facts.Pings {
+			for i, p := range in.Facts.Pings {
 				lost := p.Sent - p.Answered
 				share := float64(lost) / max(float64(p.Sent), 1)
 				if p.Answered > 0 && (p.Sent >= enoughProbes && lost >= 2 && share >= probesLost ||
 					p.Sent >= fewProbes && lost >= enoughLost && share >= heavilyLost && p.Max < slowPart) {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
+					if later := unharmed(p, in.Facts.Pings[i+1:]); later.Sent > 0 {
+						found[0].Summary += fmt.Sprintf("; a later run lost none of %d", later.Sent)
+						found[0].Evidence = append(found[0].Evidence, cmp.Or(later.Counted, later.Source))
+					}
 					if answersLimited(p) {
 						found[0].Summary += fmt.Sprintf("; %.0f per second were, about FreeBSD's limit", float64(p.Answered)/p.Took)
 						found[0].Because = "FreeBSD, and systems based on it, answer at most 200 pings per second " +
@@ -71,6 +75,17 @@ func pathLoss() Rule {
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
 	}
+}
+
+// unharmed is a later run of pings to the same host that lost none: the loss comes and goes, or what was changed in between
+// ended it.
+func unharmed(lossy facts.Ping, later []facts.Ping) facts.Ping {
+	for _, p := range later {
+		if p.Peer == lossy.Peer && p.Sent >= enoughProbes && p.Answered == p.Sent {
+			return p
+		}
+	}
+	return facts.Ping{}
 }
 
 // answersLimited reports whether more pings were sent than FreeBSD answers in a second, and about as many answered

@@ -70,11 +70,33 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 	groups = slices.DeleteFunc(groups, func(g *reportGroup) bool {
 		return g.n < 2 && (all > shortLog || g.loud == 0 && all > fewLines) || g.failure == facts.Filtered && g.n < 2
 	})
+	groups = append(groups, unansweredAsks(f)...)
 	slices.SortStableFunc(groups, func(a, b *reportGroup) int {
 		return cmp.Or(cmp.Compare(a.failure, b.failure), cmp.Compare(b.n, a.n))
 	})
 	for _, g := range groups[:min(len(groups), mostReports)] {
 		out = append(out, g.finding())
+	}
+	return out
+}
+
+// asks are requests that clients log again and again while nobody answers, and what is logged where somebody does.
+var asks = []struct {
+	program     string
+	ask, answer *regexp.Regexp
+}{
+	{"DHCP", regexp.MustCompile(`(?i)\bdhcpdiscover\b|\b(?:sending|broadcasting) (?:a )?(?:dhcp )?discover\b|\bdhcp_?discover\b`),
+		regexp.MustCompile(`(?i)\bdhcp(?:offer|ack)\b|\blease of\b|\bbound to\b|\b(?:offered|leased?) \d|lease obtained|state changed .*\bbound`)},
+}
+
+// unansweredAsks are the requests of a log that came often and were never answered.
+func unansweredAsks(f *facts.Facts) (out []*reportGroup) {
+	for _, a := range asks {
+		lines, n := matching(f, a.ask)
+		if _, answers := matching(f, a.answer); n < often || answers > 0 {
+			continue
+		}
+		out = append(out, &reportGroup{program: a.program, failure: facts.Silent, text: silentDHCP, lines: lines, n: n})
 	}
 	return out
 }
@@ -185,7 +207,15 @@ type knownReport struct {
 	reportText
 }
 
+// silentDHCP is what a client means that gets no lease.
+var silentDHCP = &reportText{summary: "no DHCP server answered",
+	because: "Without a lease, the interface has no address and no route. The request or its answer is lost, or there is no " +
+		"server on this network.",
+	do: "run tcpdump -nei IF port 67 or port 68: if no offer arrives, check the link, the VLAN ID and the server (an ISP may " +
+		"accept only the MAC address of its own router until the modem is restarted); if offers arrive, a local filter drops them"}
+
 var knownReports = []knownReport{
+	{regexp.MustCompile(`(?i)\bno dhcpoffers\b|\bno working leases\b|\bno lease, failing\b|\bdhcp\w*\b.*\btimed out\b`), "DHCP", *silentDHCP},
 	{regexp.MustCompile(`^xx drop \((?:CT: Map insertion failed|No mapping for NAT masquerade)`), "cilium", reportText{
 		summary: "packets were dropped because a connection table is full",
 		because: "Cilium keeps connections and translations in eBPF maps of fixed size; new connections are " +
@@ -230,7 +260,7 @@ var knownReports = []knownReport{
 		do: "set the same auth_pass (8 characters at most) in the vrrp_instance block of keepalived.conf on all " +
 			"routers with this virtual_router_id; if the other router belongs to another group, give one of the " +
 			"groups another virtual_router_id"}},
-	{regexp.MustCompile(`(?i)received lower prio\w* advert|receive advertisement timeout`), "VRRP", reportText{
+	{regexp.MustCompile(`(?i)received lower prio\w* advert|advert from \S+ with (?:lower|higher) priority|receive advertisement timeout`), "VRRP", reportText{
 		summary: "a backup took over because the master's advertisements did not arrive in time",
 		because: "A backup takes over after about 3 missed advertisements: the master was down or too busy to " +
 			"send them, or multicast (IP protocol 112) is lost between the two. While both are master, both " +

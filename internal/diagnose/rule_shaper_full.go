@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -121,7 +122,7 @@ func fullClass(n *facts.NIC) []Finding {
 		}
 	}
 	if worst.ID == "" {
-		return nil
+		return classAtCeiling(n)
 	}
 	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source},
 		"the class has a ceiling of %s and dropped %s of its packets: %s", worst.Ceiling(), percent(most),
@@ -131,6 +132,20 @@ func fullClass(n *facts.NIC) []Finding {
 	}
 	return do(fmt.Sprintf("raise its ceil above %s if the link carries more, or check what is classified into it (tc -s "+
 		"filter show)", worst.Ceiling()), found)
+}
+
+// classAtCeiling finds a class, without classes below it, that sent as fast as it may when tc measured its rate.
+func classAtCeiling(n *facts.NIC) []Finding {
+	const full = 0.95
+	for _, c := range n.Classes {
+		parent := slices.ContainsFunc(n.Classes, func(o facts.Class) bool { return o.Parent == c.ID })
+		if limit := c.Ceiling(); !parent && limit > 0 && float64(c.Measured) >= full*float64(limit) && c.Overlimits.Value > 0 {
+			return do(fmt.Sprintf("raise its ceil above %s if the link carries more, or check what is classified into it (tc -s "+
+				"filter show)", limit), one(n.Name+" "+c.Kind+" "+c.ID, []facts.Source{c.Sent.Source}, "the class sends %s, and its ceiling "+
+				"is %s", c.Measured, limit))
+		}
+	}
+	return nil
 }
 
 func cakeExample(delay string, drops int) string {

@@ -27,7 +27,7 @@ func testProgram() Rule {
 			}
 			const worth = 5 * units.Gbit // below it one thread is enough
 			if newer.Rate < worth || float64(newer.Rate) > 0.7*float64(older.Rate) {
-				return fullTestCore(in.Facts)
+				return append(fullTestCore(in.Facts), usualDatagrams(in.Facts)...)
 			}
 			return decisive(do("test with iperf3 3.16 or later, or with several iperf3 processes; the network is not the limit here",
 				one("iperf3", []facts.Source{newer.Source, older.Source}, "iperf3 reached %s, another program %s: iperf3 itself was "+
@@ -55,6 +55,23 @@ func fullTestCore(f *facts.Facts) []Finding {
 			"packets and missing offloads raise the CPU cost of the same rate."
 		found[0].Confirm = "Several processes at once reach a higher total rate."
 		return decisive(found)
+	}
+	return nil
+}
+
+// usualDatagrams finds a test with UDP at the rate that iperf sends where none is given (DEFAULT UDP rate of iperf3's
+// iperf_api.h and of iperf 2: 1 Mbit/s of 2^20 bits).
+func usualDatagrams(f *facts.Facts) []Finding {
+	const least, most = 1.00e6, 1.06e6
+	for _, end := range f.TransferEnds {
+		if end.Datagrams <= 0 || end.Seconds < 3 || float64(end.Rate) < least || float64(end.Rate) > most || 50*end.Lost > end.Datagrams {
+			continue
+		}
+		found := one("iperf3", []facts.Source{end.Source}, "a UDP test sent %s, the rate that iperf uses without -b", end.Rate)
+		found[0].Because = "With UDP, iperf sends at a fixed rate, 1 Mbit/s unless -b sets another: the result says nothing about " +
+			"what the path carries."
+		found[0].Confirm = "With -b the rate is higher."
+		return decisive(do("test with TCP, or with UDP at the rate in question: iperf3 -u -b 100M -c SERVER", found))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func transmitTimeout() Rule {
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
-		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
+		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
@@ -220,7 +220,7 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|\b([a-z][\w.-]*): transmit timed out|[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +

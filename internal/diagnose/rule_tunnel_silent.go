@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -12,7 +13,7 @@ import (
 func tunnelSilent() Rule {
 	return Rule{
 		ID: "tunnel-silent", Title: "A tunnel's peer does not respond",
-		Needs: []string{"wireguard|messages"}, Severity: Warning,
+		Needs: []string{"wireguard|ipsec peers|messages"}, Severity: Warning,
 		Because: "This end sends, but nothing comes back: the peer is down, its port is blocked, a key does not " +
 			"match, or the path loses packets.",
 		Confirm: "tcpdump at the peer (WireGuard: udp port 51820) shows whether the packets arrive.",
@@ -20,7 +21,7 @@ func tunnelSilent() Rule {
 			var silent []facts.Source
 			var names []string
 			for _, p := range in.Facts.TunnelPeers {
-				if p.Silent && !p.Shaken && p.Endpoint != "" {
+				if p.Silent && (p.IPsec || !p.Shaken && p.Endpoint != "") {
 					silent = append(silent, p.Source)
 					names = append(names, cmp.Or(p.Interface, "wg")+" "+p.Endpoint)
 				}
@@ -31,6 +32,9 @@ func tunnelSilent() Rule {
 			}
 			if len(silent) == 0 {
 				return lostPeers(in.Facts)
+			}
+			if slices.ContainsFunc(in.Facts.TunnelPeers, func(p facts.TunnelPeer) bool { return p.IPsec }) {
+				return silentIPsec(in.Facts)
 			}
 			const most = 3
 			severity := Warning
@@ -44,6 +48,23 @@ func tunnelSilent() Rule {
 		Fires: wireguardExample("transfer: 0 B received, 14.11 KiB sent"),
 		Quiet: wireguardExample("transfer: 18.20 KiB received, 14.11 KiB sent"),
 	}
+}
+
+// silentIPsec finds associations that are up, and through which nothing comes back.
+func silentIPsec(f *facts.Facts) (out []Finding) {
+	for _, p := range f.TunnelPeers {
+		if !p.IPsec || !p.Silent || len(out) > 2 {
+			continue
+		}
+		found := one("IPsec "+p.Interface, []facts.Source{p.Source}, "packets are sent to %s, but none arrived", cmp.Or(p.Endpoint, "the peer"))
+		found[0].Because = "The key exchange works, so the peer is reachable: ESP is blocked on the path, the peer has no route or policy " +
+			"for the way back, or it sends through another association."
+		found[0].Confirm = "tcpdump -ni IF esp or udp port 4500 shows packets to the peer and none from it."
+		out = append(out, do("at the peer, check that its packet counter for this association grows in both directions, that it routes "+
+			"these networks into the tunnel, and that no NAT rule comes first; allow ESP (IP protocol 50), or UDP port 4500 "+
+			"with NAT, on the path", found)...)
+	}
+	return out
 }
 
 const openPort = "open the peer's UDP port, and compare the public keys of both ends"

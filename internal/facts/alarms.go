@@ -25,7 +25,7 @@ var (
 		`((?:received|sent)[ _]traffic[ _]overflow|(?:in|out)bound[ _]packets[ _]dropped[ _]ratio|fifo[ _]errors|` +
 		`netdev[ _]backlog[ _]exceeded|netdev[ _]budget[ _]ran[ _]outs|conntrack[ _]full|connection tracker utilization)` +
 		`[^\w.]{1,6}(\d{1,9}(?:\.\d+)?) ?(%|[a-z]+|$)`)
-	AlarmChart = regexp.MustCompile(`(?:^|[\s,])net(?:_[a-z]+)?\.([a-z][\w.-]{0,30})(?: \([\w.-]+\)|,|$)`)
+	AlarmChart = regexp.MustCompile(`(?:^|[\s,])net(?:_[a-z]+)?\.([a-z][\w-]{0,15}(?:\.\d{1,4})?)(?: \([\w.-]+\)|,|$)`)
 )
 
 // AlertForm is what the alerts NodeNetworkReceiveErrs and NodeNetworkTransmitErrs of node_exporter's mixin say.

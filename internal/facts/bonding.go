@@ -28,6 +28,7 @@ func (f *Facts) readBonding(name string, t text) Part {
 	bond := f.bondMember(name, f.Line(t.from, 1))
 	bond.Kind = "bond"
 	var member *NIC
+	partner := false // the fields are those of the other end
 	for i, line := range t.lines() {
 		if strings.HasSuffix(strings.TrimSpace(line), " has no active aggregator") {
 			bond.Aggregator = "none"
@@ -37,8 +38,12 @@ func (f *Facts) readBonding(name string, t text) Part {
 	colonFields(t, func(line int, field, value string) {
 		src := f.Line(t.from, line)
 		switch {
+		case field == "details partner lacp pdu" || field == "details actor lacp pdu":
+			partner = field == "details partner lacp pdu"
+		case field == "system mac address" && partner && member != nil && member.Up && value == "00:00:00:00:00:00":
+			member.show("no_partner", src)
 		case field == "Slave Interface" && value != "":
-			member = f.bondMember(value, src)
+			member, partner = f.bondMember(value, src), false
 			member.Master = name
 		case member == nil && field == "Bonding Mode":
 			bond.BondMode = value

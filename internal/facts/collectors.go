@@ -126,6 +126,8 @@ func linuxCollectors() []collector {
 			area: Queueing, files: `^tc( -(s|d|g))* class( show| ls)?( dev \S+)?$`, typed: `^tc .*class.*$`},
 		{part: "policers", op: host.Command("tc", "-s", "filter", "show"), parse: (*Facts).readPolicers, when: recorded,
 			area: Queueing, files: `^tc( -(s|d))* (filter|actions?)( .*)?$`, typed: `^tc .*(filter|actions?) .*$`},
+		{part: "firewall", op: host.Command("iptables", "-nvL"), parse: (*Facts).readFirewall, when: recorded, area: Filter,
+			shown: "`iptables -nvL`, `nft list ruleset`", files: `^ip6?tables( .*)?$`, typed: `^(ip6?tables .*-\w*(L|S).*|nft .*list .*)$`},
 		{part: "memory", op: host.Read("/proc/meminfo"), parse: (*Facts).readMeminfo, area: Machine},
 		{part: "processor", op: host.Read("/proc/cpuinfo"), parse: (*Facts).readCPUInfo, area: Machine},
 		{part: "page size", op: host.Command("getconf", "PAGESIZE"), parse: (*Facts).readPageSize, area: Machine,
@@ -285,6 +287,8 @@ func pathCollectors() []collector {
 			files: `^testparm( .*)?$|^cat \S+/(smb|rsyncd|nginx|haproxy|squid|server|client)\.(conf|cfg|ovpn)$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
+		{part: "ipsec peers", op: host.Command("swanctl", "--list-sas"), parse: (*Facts).readIPsecSAs, when: recorded,
+			area: Connections, shown: "`swanctl --list-sas`, `ipsec statusall`", files: `^(swanctl( .*)?|ipsec status(all)?|show vpn ipsec sa)$`},
 	}
 	return each(list, system.All())
 }

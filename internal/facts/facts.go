@@ -200,6 +200,8 @@ type Facts struct {
 	Told Told `json:"told_path,omitzero"`
 	// SystemGuessed is set where nothing that was posted tells the system.
 	SystemGuessed bool `json:"system_guessed,omitempty"`
+	// Requested is how many lines of access logs stand beside the outputs.
+	Requested int `json:"access_log_lines,omitempty"`
 	// Unread is what was posted and not understood: nothing is known of what it would have said.
 	Unread []Unread `json:"unread,omitempty"`
 	// Rest is what a post holds besides outputs, such as lines of configuration: each line at its place in the post, the

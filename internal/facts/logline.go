@@ -36,7 +36,11 @@ const (
 // The parts that stand before the message of a line, in any order.
 var (
 	stampPart = regexp.MustCompile(`^[\["'(]?(?:(?:` + monthDay + `|` + isoDay + `|` + dayFirst + `|\d{6} |\d\d-\d\d )?` + clock +
-		`|\d{10}\.\d{3,9}\b)[\]"')]?[:|]?(?: |$)`)
+		`|\d{10}\.\d{3,9}\b|1[4-9]\d{8}:)[\]"')]?[:|]?(?:[ \t]|$)`)
+	// eventPart is the begin of an event of Kubernetes, as kubectl describe and kubectl get events print it.
+	eventPart = regexp.MustCompile(`^(?:(Warning)|Normal)\s{2,}[A-Z]\w+\s+(?:<\w+>|\d\w*)(?: \(x\d+ over \w+\))?\s+([\w/.-]+)(?:, \S+)?\s+|` +
+		`^\d\w{1,8}\s+(?:(Warning)|Normal)\s+[A-Z]\w+\s+(\w+/\S+)\s+`)
+	epochPart  = regexp.MustCompile(`^1[4-9]\d{8} \W?(?:ERROR|WARN|INFO|DEBUG|FATAL|ERR|CRIT)`)
 	boxedPart  = regexp.MustCompile(`^\[(?:([^\]]{0,40}))\b\d\d:\d\d:\d\d(?:[.,]\d+)?([^\]]{0,40})\]:? ?`) // with its level
 	loudBox    = regexp.MustCompile(`(?i:\b(?:error|err|warn\w*|fatal|severe|crit\w*)\b)|\b[EWFC]\b`)
 	quietBox   = regexp.MustCompile(`(?i:\b(?:info\w*|debug|trace|notice|verbose)\b)|\b[IDNTV]\b`)
@@ -47,13 +51,14 @@ var (
 	syslogPart = regexp.MustCompile(`^\S+ ([\w./-]+) (?:\d+|-) \S+ (?:-|\[[^\]]*\]) `) // RFC 5424, behind its time
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
-		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?:[\]>)]:?|[:|]| REPORT====|\b)`)
-	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*) (?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace): `) // VLC
+		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?: ?[\]>)]:?|[:|]| REPORT====|\b)`)
+	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)(?: +|:)(?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace)(?: *: | +\d{4}-)`) // VLC, zigbee2mqtt, Frigate
+	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                                                // what stands before it names a part of the program
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
 	namedPart  = regexp.MustCompile(`^([A-Za-z][\w./@-]{1,40}): `)
-	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
+	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |\*\* |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
 		`\(\d+\)) |\d{2,7} +\d{2,7} +|PID\d+ |[\w./-]+\.(?:go|c|cc|cpp|py|java|rs|rb|js|ts|lua):\d+\]?:?[ \t]|[-|]+ )`)
 	noProgram = regexp.MustCompile(`(?i)fail|error|time|lost|refused|reset|warn|^(?:read|write|dial|connect|accept|send\w*|recv\w*|get|post|close|note)$`) // no name of a program
 )
@@ -106,6 +111,14 @@ func (l *logLine) strip() bool {
 		}
 		return true
 	}
+	if m := eventPart.FindStringSubmatch(l.text); m != nil && !l.stamped {
+		l.stamped, l.level, l.program = true, levelOf(m[1]+m[3] != ""), m[2]+m[4]
+		return cut(len(m[0]))
+	}
+	if epochPart.MatchString(l.text) {
+		l.stamped = true
+		return cut(len("1700000000 "))
+	}
 	if m := boxedPart.FindStringSubmatchIndex(l.text); m != nil {
 		beside := l.text[m[2]:m[3]] + " " + l.text[m[4]:m[5]]
 		if loud := loudBox.MatchString(beside); l.level == noLevel && (loud || quietBox.MatchString(beside)) {
@@ -134,7 +147,7 @@ func (l *logLine) strip() bool {
 	if m := otherParts.FindStringIndex(l.text); m != nil {
 		return cut(m[1])
 	}
-	if m := namedPart.FindStringSubmatchIndex(l.text); m != nil && l.name(l.text[m[2]:m[3]]) {
+	if m := namedPart.FindStringSubmatchIndex(l.text); m != nil && (l.name(l.text[m[2]:m[3]]) || marked.MatchString(l.text[m[1]:])) {
 		return cut(m[1])
 	}
 	return false
@@ -187,6 +200,12 @@ func (l *logLine) fromJSON() bool {
 			return v
 		case float64:
 			return fmt.Sprint(v)
+		case map[string]any: // an exception: its own message
+			for _, key := range []string{"Message", "message", "msg"} {
+				if text, ok := v[key].(string); ok {
+					return text
+				}
+			}
 		}
 		return ""
 	})

@@ -22,6 +22,9 @@ type LossCount struct {
 	Total Source `json:"total"`
 }
 
+// Damaged reports whether the name says that the frames arrived damaged.
+func (c LossCount) Damaged() bool { return damaged.MatchString(strings.ToLower(c.Name)) }
+
 // Share is the part of the packets that was lost, at least: some tools count it among the others; 0 where nothing tells
 // of how many.
 func (c LossCount) Share() float64 {
@@ -55,7 +58,7 @@ const (
 // The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
 // dropped", "name | all | 12" and "name   12". A line of words above one of as many numbers is a table.
 var (
-	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d{1,3}(?: \d{3})+|\d[\d',]*)(?:[^\w.%:/]|$)`)
+	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*(?: [A-Za-z][\w.-]*){0,2})\s*[:=]\s*(\d{1,3}(?: \d{3})+|\d[\d',]*)(?:[^\w.%:/]|$)`)
 	countBoxed = regexp.MustCompile(`\[[# ]*([A-Za-z][\w -]*): (\d[\d',]*)\]`)
 	countSaid  = regexp.MustCompile(`(?:^\s*|\[|\(|, )(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
 	countSlash = regexp.MustCompile(`[/:,] ?(\d[\d',]*) ((?:pkts?|packets) [a-z]+)`)
@@ -70,11 +73,12 @@ var (
 		`overflows?|overruns?|imissed|requestlist (?:exceeded|overwritten)|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?|too (?:long|short|big|large)|oversized?|undersized?|runts?|giants?|jabbers?|crc|fcs|bad)\b`)
+	damaged    = regexp.MustCompile(`\b(?:crc|fcs|framing)\b`) // each of these frames is lost
 	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +
 		`success upcall|[rt]x ok)\b|^(?:rx|tx)$`)
 	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
-		`filter\w*|` +
+		`filter\w*|aged|` +
 		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|` +
 		`broadcast|` +
 		`interval|timeout|bytes|sec)\b`)
@@ -158,7 +162,10 @@ func countsIn(line string, number int) (out []namedCount) {
 	}
 	pairs := countPair.FindAllStringSubmatch(line, -1)
 	if len(pairs) > 0 {
-		before, _, _ := strings.Cut(line, pairs[0][1])
+		before, _, _ := strings.Cut(line, pairs[0][1]) // and the words in front of the last one of the first name
+		if at := strings.LastIndexByte(pairs[0][1], ' '); at >= 0 && !strings.ContainsAny(before, "0123456789") {
+			before, pairs[0][1] = before+pairs[0][1][:at], pairs[0][1][at+1:]
+		}
 		before = strings.Trim(before, " \t:|-[{(*")
 		if len(strings.Fields(before)) > 3 || strings.ContainsAny(before, "0123456789") {
 			before = ""
@@ -168,8 +175,10 @@ func countsIn(line string, number int) (out []namedCount) {
 		}
 		return out
 	}
-	for _, p := range countSaid.FindAllStringSubmatch(line, -1) {
-		add(p[2], p[1])
+	for _, at := range countSaid.FindAllStringSubmatchIndex(line, -1) {
+		if !strings.HasPrefix(line[at[1]:], "/") { // no packets/sec
+			add(line[at[4]:at[5]], line[at[2]:at[3]])
+		}
 	}
 	if p := countRow.FindStringSubmatch(line); p != nil && len(out) == 0 {
 		add(p[1], p[2])
@@ -180,9 +189,24 @@ func countsIn(line string, number int) (out []namedCount) {
 // unitWord is what stands behind a number in a column of its own.
 var unitWord = regexp.MustCompile(`^(?:[KMGT]?i?[Bb](?:ps|/s|it/s)?|pps|%)$`)
 
-// columnsOf are the fields of a row, numbers with their units.
-func columnsOf(line string) (out []string) {
-	for _, field := range strings.Fields(line) {
+// wideGap stands between columns whose numbers have spaces between their thousands, as those of RouterOS do.
+var (
+	wideGap   = regexp.MustCompile(`\s{2,}`)
+	thousands = regexp.MustCompile(`\S\s{2,}\d{1,3}(?: \d{3})+(?:\s|$)`)
+	flagField = regexp.MustCompile(`^(?:\d{1,4}|[A-Z]{1,4}|\d{1,4} +[A-Z]{1,4})$`)
+)
+
+// columnsOf are the fields of a row, numbers with their units, without the number of the row and its flags where the table
+// is numbered.
+func columnsOf(line string, numbered bool) (out []string) {
+	fields := strings.Fields(line)
+	if thousands.MatchString(line) {
+		fields = strings.Split(wideGap.ReplaceAllString(strings.TrimSpace(line), "\t"), "\t")
+	}
+	for numbered && len(fields) > 1 && flagField.MatchString(fields[0]) {
+		fields = fields[1:]
+	}
+	for _, field := range fields {
 		if len(out) > 0 && unitWord.MatchString(field) {
 			out[len(out)-1] += field
 		} else {
@@ -192,27 +216,45 @@ func columnsOf(line string) (out []string) {
 	return out
 }
 
-// tableHead are the names of the columns of a table that counts packets and losses, nil of any other line.
+// tableHead are the names of the columns of a table that counts packets and losses, or damaged frames, nil of any other line.
 func tableHead(line string) []string {
 	const least = 4
-	names, loss, total := strings.Fields(line), false, false
+	names, loss, total, faults := strings.Fields(line), false, false, 0
 	if len(names) < least || strings.ContainsAny(line, "0123456789:=") {
 		return nil
 	}
 	for _, name := range names {
 		words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
 		loss, total = loss || lossWords.MatchString(words), total || totalWords.MatchString(words)
+		if portFaults.MatchString(words) {
+			faults++
+		}
 	}
-	if !loss || !total {
+	switch {
+	case loss && total:
+		return names
+	case faults < 3:
 		return nil
+	}
+	for i, name := range names[1:] {
+		if !portFaults.MatchString(strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))) {
+			names[1+i] = "-" // a sum of the others
+		}
 	}
 	return names
 }
 
+// portFaults are the columns of a switch's table of damaged frames, which has none for those that are well.
+var portFaults = regexp.MustCompile(`^(?:(?:fcs|crc|align(?:ment)?|symbol|rcv|xmit)(?: errs?| errors?)?|runts?|giants?|undersized?|oversized?|jabbers?)$`)
+
 // rowOf are the counters of a row below the names of its columns; the first column is what they are of.
 func rowOf(names []string, line string, number int) (out []namedCount) {
-	fields := columnsOf(line)
-	if len(names) != len(fields) || !notDigits(fields[0]) {
+	numbered := len(names) > 0 && names[0] == "#"
+	if numbered {
+		names = names[1:]
+	}
+	fields := columnsOf(line, numbered)
+	if len(names) == 0 || len(names) != len(fields) || !notDigits(fields[0]) {
 		return nil
 	}
 	for k, name := range names[1:] {
@@ -226,13 +268,21 @@ func rowOf(names []string, line string, number int) (out []namedCount) {
 
 // countsOf are the counters of a paragraph.
 func countsOf(lines []string) (out []namedCount) {
-	var columns []string
+	var columns, ways []string
 	for i, line := range lines {
 		if len(line) > 1024 || len(out) > rowLimit {
 			continue
 		}
 		if names := tableHead(line); names != nil {
 			columns = names
+			continue
+		}
+		if m := waysHead.FindStringSubmatch(line); m != nil {
+			ways = m[1:]
+			continue
+		}
+		if row := waysRow(ways, line, i+1); row != nil {
+			out = append(out, row...)
 			continue
 		}
 		if row := rowOf(columns, line, i+1); row != nil {
@@ -257,6 +307,23 @@ func countsOf(lines []string) (out []namedCount) {
 	return out
 }
 
+// waysHead is the head of a table that has a row for each counter and a column for each direction: "Statistics  RX  TX".
+var waysHead = regexp.MustCompile(`(?i)^\s*(?:\w+ )?(?:\s*)(rx|tx|receive|transmit|input|output)\s+(rx|tx|receive|transmit|input|output)(?:\s+total)?\s*$`)
+
+// waysRow are the counters of a row of such a table.
+func waysRow(ways []string, line string, number int) (out []namedCount) {
+	m := twoCounts.FindStringSubmatch(line)
+	if ways == nil || m == nil {
+		return nil
+	}
+	for k, way := range ways {
+		out = append(out, countsIn(way+" "+m[1]+": "+m[2+k], number)...)
+	}
+	return out
+}
+
+var twoCounts = regexp.MustCompile(`^\s*([A-Za-z][\w/ -]*?)\s{2,}(\d+)\s+(\d+)(?:\s+\d+)?\s*$`)
+
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
 // lossesOf are the counters of losses among those of a paragraph, each beside the counter of packets whose name is most like its
@@ -273,7 +340,7 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 				continue
 			}
 		}
-		isLoss, isError := lossWords.MatchString(c.words), errorWords.MatchString(c.words)
+		isLoss, isError := lossWords.MatchString(c.words) || damaged.MatchString(c.words), errorWords.MatchString(c.words)
 		if c.value < leastMany || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
@@ -297,6 +364,10 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
 		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
+		if like < 0 && c.value >= allLost && damaged.MatchString(c.words) {
+			lost, totals = append(lost, c), append(totals, namedCount{line: c.line})
+			continue
+		}
 		if like < 0 || few || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}

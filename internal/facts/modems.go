@@ -32,15 +32,16 @@ const ModemStatus = "modem status"
 // Lines of dsl_control of OpenWrt and xdslctl of Broadcom, both of DSL; rows of the channels on the page of a cable
 // modem; and ModemManager's and libqmi's lines of LTE.
 var (
-	dslMargin    = regexp.MustCompile(`^(?:Noise Margin(?: \(SNR\))?|SNR \(dB\)):\s+(-?\d{1,4}(?:\.\d{1,4})?) ?(?:dB)?\s*/?\s+-?\d`)
+	dslMargin    = regexp.MustCompile(`^(?:Noise Margin(?: \(SNR\))?|SNR \(dB\)):\s+(?:Down: *)?(-?\d{1,4}(?:\.\d{1,4})?) ?(?:dB)?\s*/?\s+(?:Up: *)?-?\d`)
 	dslSevere    = regexp.MustCompile(`^(?:Severely Errored Seconds \(SES\):\s+Near: (\d+) /|SES:\s+(\d+)\s+\d+$)`)
 	cableChannel = regexp.MustCompile(`\bLocked\b.*?\s(-?\d{1,4}(?:\.\d{1,4})?) ?dBmV\s+(\d{1,4}(?:\.\d{1,4})?) ?dB\s+(\d+)\s+(\d+)\s*$`)
-	mobileSignal = regexp.MustCompile(`\b(RSRP|S/N|SNR): '?(-?\d{1,4}(?:\.\d{1,4})?) ?dBm?'?\s*$`)
+	mobileSignal = regexp.MustCompile(`\b(?i:(RSRP|S/N|SNR|SINR))"?\s*[:=]\s*["']?(-?\d{1,4}(?:\.\d{1,4})?)(?: ?dBm?)?["']?,?\s*$`)
 )
 
 // ModemForm is one of these lines.
-var ModemForm = regexp.MustCompile(`^\s*(?:Noise Margin(?: \(SNR\))?:|SNR \(dB\):)\s+-?\d|^\s*Severely Errored Seconds \(SES\):|` +
-	`^SES:\s+\d+\s+\d+$|\bLocked\b.*\sdBmV\s+\d+(?:\.\d+)? ?dB\s+\d+\s+\d+\s*$|^[\s|LTE]*\b(?:RSRP|S/N|SNR): '?-?\d+(?:\.\d+)? ?dB`)
+var ModemForm = regexp.MustCompile(`^\s*(?:Noise Margin(?: \(SNR\))?:|SNR \(dB\):)\s+(?:Down: *)?-?\d|^\s*Severely Errored Seconds \(SES\):|` +
+	`^SES:\s+\d+\s+\d+$|\bLocked\b.*\sdBmV\s+\d+(?:\.\d+)? ?dB\s+\d+\s+\d+\s*$|^[\s|LTE]*\b(?:RSRP|S/N|SNR): '?-?\d+(?:\.\d+)? ?dB|` +
+	`^[\s"'|]*(?i:(?:lte |nr )?rsrp)["']?\s*[:=]\s*["']?-\d`)
 
 // The bounds of a channel of a cable with 256-QAM: its level in dBmV and its distance from the noise in dB.
 const (
@@ -93,7 +94,7 @@ func (m *Modem) take(line string, shown func(string)) {
 		m.Channels++
 		m.Corrected, m.Lost = added(m.Corrected, right), added(m.Lost, wrong)
 		shown("uncorrectable")
-	} else if g := mobileSignal.FindStringSubmatch(line); g != nil && g[1] == "RSRP" {
+	} else if g := mobileSignal.FindStringSubmatch(line); g != nil && strings.EqualFold(g[1], "RSRP") {
 		m.RSRP = number(g[2])
 		shown("rsrp_dbm")
 	} else if g != nil {

@@ -14,6 +14,12 @@ import (
 
 // pastedSeeds are outputs that people paste, and no host is asked for.
 var pastedSeeds = map[string]string{
+	"swanctl --list-sas": "  remote 'b' @ 192.0.2.9[4500]\n  net: #41, reqid 1, INSTALLED, TUNNEL, ESP:AES_GCM_16-256\n    in  c1a2b3c4,      0 bytes,     0 packets\n" +
+		"    out 5d6e7f80, 188220 bytes,  2241 packets,     0s ago\n net{41}:  AES_GCM_16_256, 0 bytes_i, 188220 bytes_o (2241 pkts, 0s ago)\n" +
+		"peer-b up 12m11s 0B/188K 0B/2K 192.0.2.9 b AES_GCM_16_256\n",
+	Firewall: "Chain FORWARD (policy DROP 12 packets, 1200 bytes)\n pkts bytes target prot opt in out source destination\n" +
+		" 900K 112M ACCEPT all -- * * 0.0.0.0/0 0.0.0.0/0 ctstate RELATED,ESTABLISHED\n" +
+		"   12 1200 DROP all -- * * 0.0.0.0/0 0.0.0.0/0 ctstate INVALID\n\t\tct state invalid counter packets 9 bytes 90 drop\n",
 	Reports: "relay: send queue is full, dropping 12 packets\n",
 	"wrk": "Running 9s test @ http://192.0.2.7/\n  2 threads and 20 connections\n  1200 requests in 9.01s, 1.42MB read\n" +
 		"  Socket errors: connect 0, read 0, write 0, timeout 4\nRequests/sec:    133.21\n",

@@ -187,7 +187,7 @@ var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|i
 	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (` + TunnelPrograms + `)$`)
 
 // TunnelPrograms are the programs that carry the packets of a tunnel in one thread, as a regular expression.
-const TunnelPrograms = `openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one`
+const TunnelPrograms = `openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one|slirp4netns|pasta|passt|vpnkit|gvproxy|vtund`
 
 // topProcess is any other row of the BSDs' top: "50123 root 102 0 21M 11M CPU1 1 122:01 99.31% openvpn"; what idles is
 // none.

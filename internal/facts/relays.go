@@ -24,7 +24,7 @@ var (
 	relayStatus = regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; relay "([\w.-]+)"`)
 	relayPong   = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via DERP\(([\w.-]+)\) in `)
 	relayNAT    = regexp.MustCompile(`^\* MappingVariesByDestIP: ?(true|false)?$`)
-	relayUDP    = regexp.MustCompile(`^\* UDP: (true|false)$`)
+	relayUDP    = regexp.MustCompile(`^\* UDP: (true|false)$|\bnetcheck: report: udp=(true|false)\b`)
 	directPong  = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via [\d.\[]|` +
 		`^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; direct `)
 )
@@ -46,7 +46,7 @@ func (f *Facts) readTailscale(t text) error {
 					at[r.Peer] = k
 				}
 			}
-			if m[1] == "false" {
+			if m[1]+m[2] == "false" {
 				f.Relays = append(f.Relays, Relay{Blocked: true, Source: s})
 			}
 			continue

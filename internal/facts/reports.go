@@ -60,7 +60,7 @@ var driverFails = regexp.MustCompile(driverErrno)
 // What things are called that run out, that are lost, and that fail.
 const (
 	gap        = `(?:[^.;]|\.\S)` // within a sentence
-	thingsFull = `(?:buffers?|bufs?|queues?|backlogs?|pools?|rings?|tables?|caches?|windows?|channels?|slots?|descriptors?|(?:file )?handles|` +
+	thingsFull = `(?:buffers?|bufs?|queues?|backlogs?|pools?|rings?|tables?|caches?|windows?|channels?|slots?|(?:file ?)?descriptors?|(?:file )?handles|` +
 		`ports?|connections?|sessions?|sockets?|threads?|workers?|processes|mbufs?|credits?|streams?|clients?|peers?|` +
 		`requests|routes|neighbou?rs|entries|states|flows|bandwidth|leases|addresses|fifo|resources?|bucket|tokens?)`
 	thingsLost = `(?:packets?|pkts?|frames?|datagrams?|messages?|msgs?|segments?|samples?|events?|requests?|requests|lines|` +
@@ -68,7 +68,7 @@ const (
 	devices = `(?:firmware|microcode|adapter|controller|chip|card|nic|mac|phy|dma|hardware|hw|tx|rx|[tr]x queue|[tr]x ring|` +
 		`modem|radio|transceiver|mcu|mailbox|admin ?queue)`
 	linkNames = `(?:link|carrier|signal|association|uplink|wan|line|sync|gateway|interface)`
-	reached   = `(?:reached|exceed(?:s|ed|ing)?|hit|overcoming|over|above|too small)`
+	reached   = `(?:reached|exceed(?:s|ed|ing)?|hit|overcoming|over|above|too (?:small|low))`
 )
 
 type failureForm struct {
@@ -101,7 +101,7 @@ var failures = []failureForm{
 		`\bfull ` + thingsFull + `\b|\b` + thingsFull + ` (?:full|is busy|busy)\b|` +
 		`\b(?:exhausted|overflow(?:ed|ing)?|overrun|(?:run|ran|running) out of|out of|no (?:more|free|available|room in|space in|room left in)|too many(?: open)?|` +
 		`not enough(?: free)?|insufficient|(?:can ?not|could not|can't|couldn't|unable to|failed to) (?:allocate?|get|acquire))\b` + gap + `{0,24}\b` + thingsFull + `\b|` +
-		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
+		`\b(?:max\w*|limits?)\b` + gap + `{0,40}\b(?:reached|exceeded|hit|too (?:low|small)|alarm)\b|\b` + reached + `\b` + gap + `{0,30}\b(?:max\w*|limits?)\b|` +
 		`no buffer space|enobufs|emfile|enfile|resource temporarily unavailable|no space left`)},
 	{Lost, regexp.MustCompile(`^xx drop \(|\b(?:drop(?:ping|ped|s)?|discard(?:ing|ed|s)?|lost|losing|missed|missing|skipp?(?:ed|ing)|throwing away)\b` +
 		gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:dropped|dropping|discarded|lost|losing|missed|may be lost|fewer than)\b|` +
@@ -110,31 +110,37 @@ var failures = []failureForm{
 		`invalid|incorrect|wrong)\b|\b(?:bad|invalid|wrong|incorrect) (?:checksum|crc|fcs|digest|hmac|mac|icv)\b|` +
 		`\bcorrupt(?:ed|ion)?\b` + gap + `{0,24}\b` + thingsLost + `\b|\b` + thingsLost + `\b` + gap + `{0,24}\b(?:corrupt(?:ed)?|malformed|truncated|too short)\b|` +
 		`\b(?:decrypt\w*|decapsulat\w*)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|\b(?:failed|unable) to decrypt\b`)},
-	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|failed|failure|loss|flapping|dropped|offline|disconnected|(?:error|disconnecting))\b|` +
+	{LinkLost, regexp.MustCompile(`\b` + linkNames + `\b` + gap + `{0,20}\b(?:lost|is down|went down|loss|flapping|dropped|offline|disconnected|disconnecting)\b|` +
+		`\b(?:link|carrier|association|uplink|wan|gateway|interface)\b` + gap + `{0,20}\b(?:failed|failure|error)\b|` +
 		`\blost (?:the )?` + linkNames + `\b|\bdeauthenticated\b|\bdisassociated\b|\bbeacon loss\b`)},
 	{Throttled, regexp.MustCompile(`\bthrottl(?:ed|ing)\b|\brate[- ]?limit(?:ed|ing)?\b|\b429 too many requests\b|\bquota exceeded\b|` +
 		`\bback-?pressure\b`)},
-	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
+	{Silent, regexp.MustCompile(`\bcould not resolve peer\b|\bvia tcp but not udp\b|\breceived lower prio\w* advert|\badvert from \S+ with (?:lower|higher) priority\b|\breceive advertisement timeout\b|\breceived an invalid passwd\b`)}, // of an overlay network
 	{NotResolved, regexp.MustCompile(`\b(?:could not|couldn't|can ?not|can't|unable to|failed to|failure to|fail to|failed) (?:be )?(?:resolved?|look ?up|resolving)\b|` +
 		`\b(?:name resolution|dns (?:lookup|resolution|query|request)|lookup|getaddrinfo|resolv\w+)\b` + gap + `{0,40}\b(?:failed|failure|failing|error|timed out|timeout)\b|` +
 		`\bno such host\b|\bserver misbehaving\b|\bname or service not known\b|\b(?:enotfound|eai_again|servfail)\b|\bnodename nor servname\b|` +
 		`\btemporary failure in name\b|\bunknown host\b|\bhost not found\b`)},
-	{Refused, regexp.MustCompile(`\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
+	{Refused, regexp.MustCompile(`\b(?:upstream|request) reset\b|\b(?:connection|connect|stream|session|socket)\b` + gap + `{0,30}\b(?:refused|reset|aborted|closed unexpectedly|closed prematurely|broken)\b|` +
 		`\breset by peer\b|\bbroken pipe\b|\bupstream connect error\b|\bsocket: connection closed\b|\becon(?:nrefused|nreset|naborted)\b|\bactively refused\b|\bunexpected eof\b|\bprematurely closed\b|` +
-		`\b(?:end of file|eof|closed|ended) before\b|\bincomplete (?:read|body|message|response)\b|\bclosed by (?:the )?(?:remote|peer|foreign)\b|\bunexpected(?:ly)? clos|\bforcibly closed\b`)},
-	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|time-?out (?:error|occurred)|deadline exceeded|etimedout|ehostunreach|enetunreach|unreachable|` +
+		`\b(?:end of file|eof|closed|ended) before\b|\bincomplete (?:read|body|message|response)\b|\b(?:closed|shut ?down|terminated|dropped) by (?:the )?(?:remote|peer|foreign|other|server)\b|` +
+		`\b(?:server|peer|host|remote|other end)\b` + gap + `{0,30}\bclosed (?:the |its )?connection\b|\bunexpected(?:ly)? clos|\bforcibly closed\b`)},
+	{Silent, regexp.MustCompile(`\b(?:timed[ -]?out|times out|time-?out (?:error|occurred)|deadline ?exceeded|etimedout|ehostunreach|enetunreach|unreachable|` +
 		`no route to host|host is down)\b|\btimeout(?:exception|error)\b|` +
 		`\b(?:i/o|io|read|write|request|connect(?:ion)?|response|reply|ack|keep-?alive|heartbeat|handshake|dial|socket|gateway|operation|setup|` +
 		`command|negotiation|session|peer|receive|send|poll|message|transaction)\b[^.;=:]{0,24}\btimeout\b(?:[^ =:]| [^\d=:]|$)|` +
-		`\b(?:timeout (?:waiting|while|expired|exceeded|reading|writing|connecting|on)|(?:due to|because of|by) (?:\w+ ){0,3}time-?out|exceeded (?:its |the )?time-?out)\b|: timeout\W*$|` +
-		`\b(?:no|without) (?:response|reply|answer|heartbeats?|ack\w*|handshake)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
+		`\b(?:timeout (?:waiting|while|expired|exceeded|reached|reading|writing|connecting|on)|(?:due to|because of|by) (?:\w+ ){0,3}time-?out|exceeded (?:its |the )?time-?out)\b|: timeout\W*$|` +
+		`\b(?:no|without) (?:\w+ )?(?:response|reply|answer|heartbeats?|acks?|acknowledg\w+|handshake|\w*offers?|leases?)\b|\bno (?:\w+ )?(?:frames?|data|packets?|traffic) (?:was |were )?(?:received|seen|arrived)\b|\b(?:not|never|n't) (?:been )?(?:respond|answer|repl|acknowledg|complete)\w*\b|` +
 		`\blost (?:the )?(?:connection|contact|peer|session|server)\b|\b(?:connection|contact|session|peer|heartbeat|neighbou?r|tunnel|vpn|server|node|master|replica|slave|client|backend|upstream)\b` +
 		gap + `{0,20}\b(?:lost|dead|died|stale|missed|unhealthy|gone away)\b|\bmiss(?:ed|ing) (?:\d+ )?(?:heartbeats?|keepalives?|hellos?|replies|pongs?)\b|` +
-		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
-		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:failed|failure|error)\b|` +
-		`\bhold ?timer expired\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
+		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:be )?(?:re)?(?:connect|reach|contact|dial|establish)(?:ed)?\b|` +
+		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:(?:to|with) \S+ )?(?:failed|failure|error)\b|\bnetwork (?:error|failure)\b|\bstale connection\b|` +
+		`\b(?:ping|health|liveness|readiness|heartbeat|keep-?alive|reachability)\b[^.;=]{0,12}\b(?:failed|failing)\b|\b(?:failed|missed) \d+ consecutive\b|` +
+		`\b(?:inactivitytimer|control-expired|bfd down|(?:dead|hold|hello|detection)[ -]?time(?:r|out)? (?:has )?expired)\b|` +
+		`\bhold ?timer expired\b|\b(?:suspected|detected) (?:an? )?(?:\w+ )?partition|\bpartitioned network\b|\bsplit[- ]brain\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
 	{Broken, regexp.MustCompile(`%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
+		`\b(?:neighbou?r|nbr|peer|member|node|inetaddress|adjacency)\b` + gap + `{0,60}(?:\bis (?:now )?down\b|(?:to|->) (?:down|deleted)\b)|` +
+		`\bconnected -> (?:registered|searching|failed)\b|` +
 		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
 	{Slow, regexp.MustCompile(`\bpleg is not healthy\b|\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
 		`\b(?:falling|fallen|fell|lagging|lags|is) behind\b|\bslow (?:request|query|op\b|ops\b|read|write|fsync|response|consumer|client|peer|` +
@@ -143,8 +149,8 @@ var failures = []failureForm{
 }
 
 // longTime is a time of a second or more that a warning says something took.
-var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag)\b[^.;\d]{0,16}` +
-	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
+var longTime = regexp.MustCompile(`\b(?:took|elapsed|pause|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag)\b[^.;\d]{0,16}` +
+	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d{9,} ?ns|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
 
 // failureWords are such that one of them stands in every line that a form of failures fits, in lower case: they are found faster.
 var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,respon,time,reset,recover,full,exhaust,overflow,"+
@@ -154,7 +160,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,received,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -163,9 +169,16 @@ var (
 		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
+		`access denied|not authori[sz]ed|unauthori[sz]ed|forbidden|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
+	// conditional is what is left of these in lines that a program calls a warning: those tell what was.
+	conditional = regexp.MustCompile(`\b(?:if|unless|avoid|avoids|prevents?|in case|should|instead of|options?)\b[^.:;]{0,60}$`)
+	// timedOut is a timeout that is not counted, timeoutSet one that somebody sets; software are programs that are named as devices are.
+	timedOut   = regexp.MustCompile(`\btime-?out\b(?:[^=:\w]{1,2}[^\d=:]|: ?[^\d ]|[.!]?$)`)
+	timeoutSet = regexp.MustCompile(`\b(?:default|using|set|setting|configur\w+|chang\w+|adjust\w*|option|parameter)\b[^.;]{0,30}\btime-?out\b|` +
+		`\btime-?outs? (?:of|value|setting|option|established|syn|to|is|was)\b`)
+	software = regexp.MustCompile(`[\w]-controller|controller[-/.]\w`)
 	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
 		`struct)\b.*[;{(=]|\d\s+(?:→|->)\s+[0-9a-f.:]+\s+[A-Z]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
@@ -180,8 +193,8 @@ var (
 	// onBus is a driver's line of a device on a bus: what times out there is the device.
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
-	happened = regexp.MustCompile(`\b(?:timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
-		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b`)
+	happened = regexp.MustCompile(`\b(?:unreachable|upstream reset|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer|(?:frames|data|packets) received)|` +
+		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b|-> (?:down|deleted|registered|searching)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
 	counted0 = regexp.MustCompile(`^[\w() -]{0,12}["']?\s*[:=]\s*["']?0(?:[^\w.]|$)`)
@@ -252,7 +265,7 @@ func tellsFailure(line string) bool {
 		return true
 	}
 	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(lower, w) }) &&
-		(slices.ContainsFunc(failures, func(f failureForm) bool { return f.form.MatchString(lower) }) || longTime.MatchString(lower))
+		(slices.ContainsFunc(failures, func(f failureForm) bool { return f.form.MatchString(lower) }) || longTime.MatchString(lower) || timedOut.MatchString(lower))
 }
 
 // plainText is a text in lower case, its names cut into words.
@@ -265,18 +278,28 @@ func failureIn(text string, l logLine) Failure {
 	}
 	for _, f := range failures {
 		if at := f.form.FindStringIndex(text); at != nil {
-			if f.failure == DeviceFails && !l.kernel && driverFails.MatchString(text) {
+			if f.failure == DeviceFails && !l.kernel && (driverFails.MatchString(text) || software.MatchString(text)) {
 				continue
 			}
-			rest := text[at[1]:]
-			if supposed.MatchString(text[:at[0]]) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
+			rest, condition := text[at[1]:], supposed
+			if l.level == loudLevel {
+				condition = conditional
+			}
+			if condition.MatchString(text[:at[0]]) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
 				return NoFailure
 			}
 			return f.failure
 		}
 	}
-	if l.level == loudLevel && longTime.MatchString(text) {
+	switch {
+	case timeoutSet.MatchString(text):
+		return NoFailure
+	case l.level == loudLevel && longTime.MatchString(text):
 		return Slow
+	case l.kernel && timedOut.MatchString(text):
+		return DeviceFails
+	case l.level == loudLevel && timedOut.MatchString(text):
+		return Silent
 	}
 	return NoFailure
 }
@@ -295,6 +318,30 @@ func (f *Facts) readReports(t text) error {
 
 // IsLogLine reports whether a line begins as lines of logs do.
 func IsLogLine(line string) bool { return len(line) <= reportLimit && parseLogLine(line).stamped }
+
+// IsWarning reports whether a program calls a line of its log a warning or an error; lines of programs of which nobody
+// expects to hear of the network are none.
+func IsWarning(line string) bool {
+	if len(line) > reportLimit {
+		return false
+	}
+	l := parseLogLine(line)
+	return l.level == loudLevel && !otherPrograms.MatchString(l.program) && (!l.kernel || kernelNetwork.MatchString(l.text))
+}
+
+// IsTimed reports whether a line begins with a time, as lines of logs do and sentences do not.
+func IsTimed(line string) bool {
+	return stampPart.MatchString(strings.TrimLeft(line, " \t>")) || kernelPart.MatchString(line)
+}
+
+// MessageOf is a line of a log from the name of its program on.
+func MessageOf(line string) string {
+	l := parseLogLine(line)
+	if l.program == "" {
+		return shorten(l.text)
+	}
+	return shorten(l.program + ": " + l.text)
+}
 
 func peerOf(text string) string {
 	if m := peerIn.FindAllStringSubmatch(text, 8); m != nil {

@@ -163,6 +163,10 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 		tr.SteadySource = src
 	}
 	tr.Window = max(tr.Window, l.Window)
+	if l.Bytes == 0 && l.Again == 0 && l.Window >= 1<<16 {
+		tr.Held++
+		tr.HeldSource = src
+	}
 	tells := false
 	if l.Again > 0 {
 		tr.Lossy++

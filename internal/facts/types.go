@@ -208,11 +208,13 @@ type Transfer struct {
 	Peer  string `json:"peer"`
 	// Intervals are the lines with a rate, Stalled those in which nothing moved
 	// while the window was one segment, Lossy those with retransmissions.
-	Intervals int     `json:"intervals"`
-	Stalled   int     `json:"stalled_intervals"`
-	Lossy     int     `json:"lossy_intervals"`
-	Bytes     float64 `json:"bytes"`
-	Seconds   float64 `json:"seconds"`
+	Intervals int `json:"intervals"`
+	Stalled   int `json:"stalled_intervals"`
+	Lossy     int `json:"lossy_intervals"`
+	// Held are the intervals in which nothing moved and nothing was sent again although the window was open.
+	Held    int     `json:"held_intervals,omitempty"`
+	Bytes   float64 `json:"bytes"`
+	Seconds float64 `json:"seconds"`
 	// Retransmits are segments sent again, Window the largest congestion window
 	// in bytes; both 0 where iperf3 did not say them.
 	Retransmits uint64  `json:"retransmits"`
@@ -231,8 +233,9 @@ type Transfer struct {
 	Parallel bool   `json:"parallel,omitempty"`
 	Source   Source `json:"source"`      // the first interval that tells
 	Last     Source `json:"last_source"` // the last one
-	// SteadySource is the last steady interval.
+	// SteadySource is the last steady interval, HeldSource the last of those that were held.
 	SteadySource Source `json:"steady_source,omitzero"`
+	HeldSource   Source `json:"held_source,omitzero"`
 }
 
 // TestWindow is the socket buffer of a test in bytes: what iperf asked for, and what it got of the kernel.

@@ -82,6 +82,19 @@ func cpuHead(body string) string {
 	return b.String() + "\n"
 }
 
+// takeFiles keeps what cat prints of several files of a line each.
+func (o outputs) takeFiles(words []string, part section) bool {
+	names, lines := words[1:], slices.DeleteFunc(slices.Clone(part.lines), func(s string) bool { return strings.TrimSpace(s) == "" })
+	if words[0] != "cat" || len(names) < 2 || len(names) != len(lines) ||
+		slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "/proc/sys/") && !strings.HasPrefix(n, "/sys/") }) {
+		return false
+	}
+	for i, name := range names {
+		o.takeFile(name, part.command, passage{part.lines[i : i+1], part.first + i})
+	}
+	return true
+}
+
 // takeFile keeps what was read of a file.
 func (o outputs) takeFile(name, command string, p passage) {
 	lines, one := p.lines, p.at()[:1]

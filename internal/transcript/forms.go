@@ -138,7 +138,7 @@ var looseLines = []looseLine{
 		[]string{": <", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
+		`discard oversize frame|\b[Uu]nder-?voltage detected`), "dmesg", []string{"oltage detected", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
 	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: \d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
@@ -214,8 +214,8 @@ var looseLines = []looseLine{
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
 		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
-		`kernel dropped some netlink messages|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
-		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack"}},
+		`kernel dropped some netlink messages|kernel dropped events\b|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
+		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack", "dropped events"}},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
@@ -225,6 +225,9 @@ var looseLines = []looseLine{
 		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
 		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
 	{facts.PacketForm, "tcpdump", []string{"Seq="}},
+	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters, []string{"lookups: "}}, // ovs-dpctl show
+	{facts.IPsecForm, "swanctl --list-sas", []string{" bytes", "INSTALLED", "bytes_i", " up ", "ESPin="}},
+	{facts.FirewallForm, facts.Firewall, []string{"state "}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
 	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
 		[]string{"handshake tim", "SSL connection", "CQ creation"}},
@@ -233,13 +236,13 @@ var looseLines = []looseLine{
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
 		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data len=\d+ \(>=\d+\)`),
 		"dmesg", []string{"ath: phy", "flowset", "discontinuity", "debug", "PADO", "LCP terminated", "mwan3track", "EMSGSIZE", "huge packet"}},
-	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "S/N"}},
+	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "rsrp", "S/N"}},
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
 	{facts.SilentForm, "dmesg", facts.SilentWords},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
 		[]string{"EVENT-DISCONNECTED", "(Reason: "}},
 	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
+	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "EVENT_RETRANSMIT", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
 	{facts.CiliumDrop, facts.Reports, []string{"xx drop (", ": drop: ", `"type":"drop"`, `"DROPPED"`}},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg", []string{"get tx report"}},
 	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
@@ -257,9 +260,9 @@ var looseLines = []looseLine{
 	{facts.HelloSent, "curl", []string{"lient hello (1)", "CONNECTED("}},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
 		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
-	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
+	{regexp.MustCompile(`\bnetcheck: report: udp=|^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
 		`\bactive; (?:relay "|direct \S)`),
-		"tailscale status", []string{"UDP: ", "MappingVaries", "pong from", "active; "}},
+		"tailscale status", []string{"netcheck: ", "UDP: ", "MappingVaries", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
@@ -385,6 +388,7 @@ var looseBlocks = []struct {
 		[]string{"Samples: ", "Self", "Overhead"}},
 	{regexp.MustCompile(`^pmd thread numa_id -?\d+ core_id \d+:|^Thread \d+ vpp_\w+`),
 		"ovs-appctl dpif-netdev/pmd-stats-show", []string{"pmd thread", "Thread"}},
+	{regexp.MustCompile(`^Chain \S+ \((?:policy [A-Z]+|\d+ references)`), facts.Firewall, []string{"Chain "}},
 	{regexp.MustCompile(`^REASON\s+DIRECTION\s+PACKETS`), "cilium metrics list", []string{"REASON"}},
 	{regexp.MustCompile(`^\s*Count\s+Node\s+Reason`), "vppctl show errors", []string{"Reason"}},
 	{regexp.MustCompile(`^src \S+ dst [0-9a-f.:]+\s*$`), "ip -s xfrm state", []string{" dst "}},

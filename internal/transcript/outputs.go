@@ -142,7 +142,7 @@ func period(name string, lines []string) int {
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
 	"iw", "mtr", "nfsstat", "/proc/irq", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
-	facts.OtherCounters, facts.Reports}
+	facts.OtherCounters, facts.Reports, facts.Firewall}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -220,6 +220,9 @@ func (o outputs) take(part section) {
 		return
 	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
 		words[0]):
+		if o.takeFiles(words, part) {
+			return
+		}
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
 			o.takeFile(name, part.command, part.passage)
 			return
@@ -299,7 +302,7 @@ var settingRow = regexp.MustCompile(`^(?:net|kern|hw|dev|vm|vfs|kernel)\.[a-z0-9
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
 	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping",
 	"tc -s class show", "tc -s filter show", "sar",
-	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
+	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.Firewall}
 
 // rowsAnywhere are outputs whose rows no other one has, whatever block they stand in.
 var rowsAnywhere = []string{"nstat -az", "sysctl -a"}
@@ -315,7 +318,6 @@ func (o outputs) takeLoose(p passage) {
 	done := map[string]bool{}
 	block := ""
 	var rest []int // lines of a log that say nothing that is known
-	reported := false
 	for i, line := range p.lines {
 		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
 			continue // its statistics follow
@@ -354,15 +356,16 @@ func (o outputs) takeLoose(p passage) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
-			reported = reported || l == &reportLine
 		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
 			rest = append(rest, i)
 		}
 	}
-	if (len(rest) >= often || *o.fenced && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
-		loose["dmesg"], reported = &scattered{}, true // a log that tells no failure
+	o.takeCounters(p, blocks, loose)
+	timed := slices.ContainsFunc(rest, func(i int) bool { return facts.IsTimed(p.lines[i]) })
+	if (len(rest) >= often || (*o.fenced || timed) && len(rest) > 0) && blocks["dmesg"] == nil && loose["dmesg"] == nil {
+		loose["dmesg"] = &scattered{} // a log that tells no failure
 	}
-	if reported {
+	if loose["dmesg"] != nil {
 		loose["dmesg"].join(p, rest)
 	}
 	for _, all := range []map[string]*scattered{blocks, loose} {
@@ -372,7 +375,6 @@ func (o outputs) takeLoose(p passage) {
 			o.add(output, "", headOf(output, body)+body, all[name].at)
 		}
 	}
-	o.takeCounters(p, blocks, loose)
 }
 
 // logLines bounds the lines that are kept of a log for what they do not say.

@@ -114,6 +114,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	used := f.Used()
 	f.Told = p.told(file, used)
 	f.Rest = p.rest(used)
+	f.Requested, _ = requestsIn([]Posted{p})
 	f.Unread = slices.DeleteFunc(p.unread(f, used), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
 			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
@@ -193,10 +194,32 @@ func withoutOutputs(hosts []Posted) error {
 	if len(commands) > 0 {
 		return commands
 	}
+	if n, first := requestsIn(hosts); n > 0 {
+		return fmt.Errorf("%w; line %d is of an access log: wirerate weblog reads these", ErrNoOutputs, first)
+	}
 	if u := likeOutput(hosts); u.text != "" {
 		return u
 	}
 	return ErrNoOutputs
+}
+
+// accessLine is a line of a web server's log: the request in quotation marks with its status behind it.
+var accessLine = regexp.MustCompile(`"[A-Z]{3,8} \S+ HTTP/\d(?:\.\d)?" \d{3} `)
+
+// requestsIn counts the lines of access logs, and says where the first one stands.
+func requestsIn(hosts []Posted) (n, first int) {
+	for _, host := range hosts {
+		for _, part := range host.parts {
+			for i, line := range part.lines {
+				if len(line) <= 4096 && strings.Contains(line, " HTTP/") && accessLine.MatchString(line) {
+					if n++; n == 1 {
+						first = part.first + i
+					}
+				}
+			}
+		}
+	}
+	return n, first
 }
 
 // likeOutput is the line with the most numbers of those that a program seems to have printed.
