@@ -43,7 +43,7 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
-		`carp: \d+@[a-z]|\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`carp: (?:VHID )?\d+@[a-z]|\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
 		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|\bOs \{ code: (?:4[09]|5[015]|6[45]), |^iw[mnx]\d+: |^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }

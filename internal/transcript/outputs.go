@@ -317,11 +317,9 @@ func (o outputs) takeLoose(p passage) {
 	var rest []int // lines of a log that say nothing that is known
 	reported := false
 	for i, line := range p.lines {
-		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
-			continue // its statistics follow
-		}
-		if strings.TrimSpace(line) == "" && block == "top" && i+1 < len(p.lines) && processRow.MatchString(p.lines[i+1]) {
-			continue // an empty line behind the titles
+		if further := goesOn[block]; further != nil && i+1 < len(p.lines) && strings.TrimSpace(line) == "" &&
+			further.MatchString(p.lines[i+1]) {
+			continue
 		}
 		if strings.TrimSpace(line) == "" && block != "dmesg" {
 			done[block] = true
