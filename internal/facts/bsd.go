@@ -160,6 +160,10 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	list := "," + flags + ","
 	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
 	n.MTU = wholeMTU(pairs(strings.Fields(rest))["mtu"])
+	if rest == "?" { // a grep cut the line
+		n.Up, n.StateUnknown = true, true
+		delete(n.Shown, "up")
+	}
 	return n
 }
 
@@ -187,7 +191,7 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 		}
 	case "status:":
 		if words[1] == "no" || words[1] == "inactive" {
-			n.Up = false
+			n.Up, n.StateUnknown = false, false
 			n.show("up", src)
 		}
 	case "laggproto", "trunkproto":

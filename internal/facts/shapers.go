@@ -106,7 +106,7 @@ func (c *Class) flow(sent, dropped uint64, src Source) {
 }
 
 // systatQueue is a row of systat queues: a name, its interface at a root, its rate, its scheduler, then numbers.
-var systatQueue = regexp.MustCompile(`^\s*(\S+)(?: on (\S+))?\s+(?:(\d+[KMG]?)\s+)?[a-z][\w-]*\s+([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+` +
+var systatQueue = regexp.MustCompile(`^\s*(\S+)(?: on (\S+))?\s+(?:(\d+[KMG]?)\s+)?(?:[a-z][\w-]*\s+)?([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+` +
 	`([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+\d+\b`)
 
 // readSystatQueues reads systat queues of OpenBSD (usr.bin/systat/pftop.c): a heading, and a row for each queue whose

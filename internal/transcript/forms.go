@@ -386,6 +386,7 @@ var looseBlocks = []struct {
 		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^\s*ugen\d+\.\d+: <[^>]*> at usbus\d+, .*\bspd=`), "usbconfig", []string{"ugen"}},
+	{regexp.MustCompile(facts.MacRadio), "iw", []string{"RSSI", "Noise"}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on |` +
 		`^\s*[0-9a-zA-Z:*]{17}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
@@ -477,6 +478,7 @@ var looseBlocks = []struct {
 // goesOn are what stands behind an empty line that does not end an output.
 var goesOn = map[string]*regexp.Regexp{
 	"ping":         regexp.MustCompile(`^--- `),
+	"iperf3":       regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
 	"top":          processRow,
 	"zpool status": regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
 }

@@ -282,12 +282,29 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		if l := looseForm(p.lines[i]); l != nil && l.name == "dmesg" {
 			begun = l.name
 		}
+		if begun == "" && isProse(p.lines[i]) && !strings.HasPrefix(strings.TrimSpace(p.lines[i]), "#") {
+			begun = announced(p.lines[i+1:])
+		}
 		if begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
 			o.takeLoose(p.from(i))
 			return passage{p.lines[:i], p.first}
 		}
 	}
 	return p
+}
+
+// announced is the output that begins in the line behind a sentence, empty where none does.
+func announced(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	if begun := blockBegun(lines[0]); begun != "" {
+		return begun
+	}
+	if l := looseForm(lines[0]); l != nil {
+		return l.name
+	}
+	return ""
 }
 
 // settingRow is a row that sysctl prints, at the begin of its line; no other output has such rows.
