@@ -4,6 +4,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/system"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // link is the TCP payload rate of full frames at the slowest link that is
@@ -23,6 +24,9 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		}
 		if n.Speed > 0 && (rate == 0 || n.Speed < rate) {
 			rate, where, c.Host = n.Speed, n.Name, f.Host
+		}
+		if shaped, kind := rootShaper(n); shaped > 0 && (rate == 0 || shaped < rate) {
+			rate, where, c.Host = shaped, "the shaper of "+n.Name+" ("+kind+")", f.Host
 		}
 		if n.MTU >= 576 && (mtu == 0 || n.MTU < mtu) {
 			mtu = n.MTU
@@ -53,6 +57,16 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 	return c.known(goodput, map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": mss,
 		"overhead_bytes": overhead},
 		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
+}
+
+// rootShaper is the rate to which all that a link sends is shaped, 0 for none.
+func rootShaper(n *facts.NIC) (units.Rate, string) {
+	for _, q := range n.Qdiscs {
+		if q.Rate > 0 && (q.Parent == "" || q.Parent == "root") {
+			return q.Rate, q.Kind
+		}
+	}
+	return 0, ""
 }
 
 // linkGoodput is the ceiling of the link as link shows it, so that a sentence beside it names the same number.

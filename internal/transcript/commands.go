@@ -39,9 +39,16 @@ func headOf(name, body string) string {
 		return cpuHead(body)
 	case name == "ifconfig -a" && !linkBegin.MatchString(body):
 		return headOfLink(facts.UnnamedLink, body)
+	case name == "netstat -s":
+		if m := firstOfProtocol.FindStringSubmatch(body); m != nil {
+			return map[string]string{"packets sent": "tcp:\n", "datagrams received": "udp:\n", "total packets received": "ip:\n"}[m[1]]
+		}
 	}
 	return ""
 }
+
+// firstOfProtocol is the first row of a protocol in netstat -s of the BSDs.
+var firstOfProtocol = regexp.MustCompile(`^\s+\d+ (packets sent|datagrams received|total packets received)\n`)
 
 // cpuTitles is the heading of /proc/interrupts.
 var cpuTitles = regexp.MustCompile(`(?m)^\s*CPU\d`)

@@ -128,8 +128,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
 	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump", []string{"need to frag"}},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
-		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
-		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
+		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[`),
+		"tcpdump", []string{"tcpdump: ", "link-type", " IP", "IP"}},
 	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|^Hypervisor: Origin = |limit exceeded by uid|` +
 		`out of swap space|` +
 		`failed to reclaim memory|` +
@@ -357,6 +357,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
 		`-Statistik) \S+ \S+:$|` +
 		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
+	{regexp.MustCompile(`^Request timeout for icmp_seq \d+$`), "ping", []string{"Request timeout"}},
 	{regexp.MustCompile(`^ARPING \S+|^Unicast reply from \S+ \[`), "ping", []string{"ARPING", "Unicast"}},
 	{regexp.MustCompile(`^From \S+:? icmp_seq=\d+ [A-Z]`), "ping", []string{"icmp_seq="}},
 	{regexp.MustCompile(`^ *1\?: \[LOCALHOST\]`), "mtr", []string{"LOCALHOST"}},
@@ -429,6 +430,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
 		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
 		[]string{"p:", "pExt:", "6:", "ipsec:", "ah:", "pfsync:", "state:"}},
+	{regexp.MustCompile(`^\s+\d+ (?:packets sent|datagrams received|total packets received)$`), "netstat -s",
+		[]string{"packets ", "datagrams "}}, // of the BSDs, whose title was cut
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
