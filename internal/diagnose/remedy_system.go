@@ -58,6 +58,7 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 	{"lspci (FreeBSD: pciconf -lv; OpenBSD: pcidump)", "lspci", "pciconf -lv", "pcidump"},
 	{"iw dev NAME station dump shows many tx retries and failures, or a weak signal", "",
 		"ifconfig NAME list sta shows a weak signal (RSSI)", "ifconfig NAME shows a weak signal"},
+	{"(ethtool -m NAME there: laser output power)", "", "(ifconfig -v NAME there)", "(ifconfig NAME sff there)"},
 	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
 }
 

@@ -68,6 +68,10 @@ func zoneLimit(zone string) string {
 		return "net.inet.tcp.maxtcptw"
 	case "syncache":
 		return "net.inet.tcp.syncache.cachelimit"
+	case "pf states", "pf state keys":
+		return "pf:set/limit/states"
+	case "pf source nodes", "pf src nodes":
+		return "pf:set/limit/src-nodes"
 	case "netgraph items":
 		return "net.graph.maxalloc"
 	case "netgraph data items":

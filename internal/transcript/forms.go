@@ -102,7 +102,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
 	{facts.CopyLine, "scp", []string{":--", "B/s"}},
-	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF`), "testparm", []string{"socket options"}},
+	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm",
+		[]string{"socket options", "buf "}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
 	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
@@ -146,8 +147,8 @@ var looseLines = []looseLine{
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
 		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
 		"dmesg", []string{"carp", "kmem_map", "DAD ", "kern.ipc."}},
-	{regexp.MustCompile(`\bCAM status: [A-Z]|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
-		`: Resetting controller due to a timeout`), "dmesg", []string{"CAM status", "on slot", "Emask", "error, dev", "Resetting"}},
+	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
+		`: Resetting controller due to a timeout`), "dmesg", []string{"CAM status", "SCSI sense", "on slot", "Emask", "error, dev", "Resetting"}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
@@ -387,7 +388,7 @@ var looseBlocks = []struct {
 		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^\s*ugen\d+\.\d+: <[^>]*> at usbus\d+, .*\bspd=`), "usbconfig", []string{"ugen"}},
-	{regexp.MustCompile(facts.MacRadio), "iw", []string{"RSSI", "Noise"}},
+	{regexp.MustCompile(facts.MacRadio), "airport -I", []string{"RSSI", "Noise"}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on |` +
 		`^\s*[0-9a-zA-Z:*]{17}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
@@ -427,6 +428,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a",
 		[]string{": flags=", "Link encap:", "Lien encap:", "do Link:"}},
+	{pieceOfLink, "ifconfig -a", []string{"media: ", "plugged: ", "RX"}},
 	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
 		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
 		[]string{"p:", "pExt:", "6:", "ipsec:", "ah:", "pfsync:", "state:"}},
@@ -477,6 +479,9 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
 	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
 }
+
+// pieceOfLink is a line of ifconfig of the BSDs that shows the state of a link, below the line that names it.
+var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\s+plugged: |^\s+lane \d+: RX`)
 
 // goesOn are what stands behind an empty line that does not end an output.
 var goesOn = map[string]*regexp.Regexp{

@@ -43,7 +43,7 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
-		`carp: (?:VHID )?\d+@[a-z]|\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`carp: (?:VHID )?\d+@[a-z]|^\((?:a?da|nda)\d+:\w+:\d+:\d+:\d+\): |\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
 		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|\bOs \{ code: (?:4[09]|5[015]|6[45]), |^iw[mnx]\d+: |^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
@@ -358,10 +358,14 @@ var systemNames = []struct {
 // namedSystem finds the one system that the words of a session speak of.
 func namedSystem(s string) string {
 	found := ""
+	s = strings.ReplaceAll(s, "(linux)", "") // unbound speaks of both
 	for _, n := range systemNames {
 		if n.form.MatchString(s) {
 			if found != "" && n.system == macOS {
 				break // a client, mostly
+			}
+			if found == "FreeBSD" && bsdLink.MatchString(s) {
+				break // the other end, mostly
 			}
 			if found != "" {
 				return "" // of several

@@ -237,7 +237,7 @@ func (o outputs) take(part section) {
 	if o.takeSeveral(part) || o.takeCounted(part) {
 		return
 	}
-	if name := typedOutput(part.command); name != "" {
+	if name := typedOutput(part.command); name != "" && !setsLink(part) {
 		rest := o.takeFollowing(name, part.passage)
 		body, at := withHead(name, part.command, rest)
 		o.add(name, part.command, body, at)
@@ -262,6 +262,13 @@ func (o outputs) take(part section) {
 	if !o.takeTool(words, part) {
 		o.takeLoose(part.passage)
 	}
+}
+
+// setsLink reports whether ifconfig set something, and said at most why not.
+func setsLink(part section) bool {
+	words := strings.Fields(part.command)
+	return len(words) > 2 && words[0] == "ifconfig" && words[1][0] != '-' && !strings.Contains(part.command, "|") &&
+		!slices.ContainsFunc(part.lines, func(line string) bool { return linkBegin.MatchString(line) || linkOfBSD.MatchString(line) })
 }
 
 // takeFollowing keeps the outputs that stand without a prompt, after an empty
@@ -346,6 +353,9 @@ func (o outputs) takeLoose(p passage) {
 			begun := blockBegun(line)
 			if begun == "ethtool "+facts.UnnamedLink && strings.HasPrefix(block, "ethtool ") {
 				begun = "" // its title named the interface
+			}
+			if begun == "ifconfig -a" && (blocks[begun] != nil || o.texts[begun] != "") && pieceOfLink.MatchString(line) {
+				begun = "" // of which link is not known
 			}
 			if begun != "" && begun != strings.TrimRight(block, "\x00") {
 				done[block] = true
