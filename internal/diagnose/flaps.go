@@ -134,6 +134,8 @@ func (l *linkLog) flaps() (string, []facts.Source) {
 func (l *linkLog) outage() (string, []facts.Source) {
 	took := l.rose.Sub(l.fell)
 	switch {
+	case len(l.downs) == 2 && len(l.ups) >= 2 && len(l.downAt)+len(l.downOn) == 0 && l.fell.IsZero():
+		return "going down 2 times, in lines without a time", l.downs
 	case len(l.downs) != 1 || len(l.ups) == 0:
 		return "", nil
 	case !l.fell.IsZero() && !l.rose.IsZero():

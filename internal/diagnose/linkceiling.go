@@ -25,8 +25,8 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		if n.Speed > 0 && (rate == 0 || n.Speed < rate) {
 			rate, where, c.Host = n.Speed, n.Name, f.Host
 		}
-		if shaped := shapedRate(n); shaped > 0 && (rate == 0 || shaped < rate) {
-			rate, where, c.Host = shaped, "the shaper of "+n.Name, f.Host
+		if shaped, kind := shapedRate(n); shaped > 0 && (rate == 0 || shaped < rate) {
+			rate, where, c.Host = shaped, "the shaper of "+n.Name+" ("+kind+")", f.Host
 		}
 		if n.MTU >= 576 && (mtu == 0 || n.MTU < mtu) {
 			mtu = n.MTU
@@ -59,19 +59,19 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
 }
 
-// shapedRate is what a shaper at the root of an interface lets pass, 0 without one.
-func shapedRate(n *facts.NIC) (most units.Rate) {
+// shapedRate is what a shaper at the root of an interface lets pass, with its kind; 0 without one.
+func shapedRate(n *facts.NIC) (most units.Rate, kind string) {
 	for _, q := range n.Qdiscs {
-		if (q.Kind == "cake" || q.Kind == "tbf") && q.Parent == "" {
-			return q.Rate
+		if (q.Kind == "cake" || q.Kind == "tbf") && q.Rate > 0 && (q.Parent == "" || q.Parent == "root") {
+			return q.Rate, q.Kind
 		}
 	}
 	for _, c := range n.Classes {
 		if c.Kind == "htb" && (c.Parent == "" || c.Parent == "root") {
-			most = max(most, c.Ceiling())
+			most, kind = max(most, c.Ceiling()), c.Kind
 		}
 	}
-	return most
+	return most, kind
 }
 
 // linkGoodput is the ceiling of the link as link shows it, so that a sentence beside it names the same number.

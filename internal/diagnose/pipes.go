@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // fullPipes finds pipes of dummynet and queues of pf that drop what is above their rate, or lose on purpose.
@@ -30,6 +31,9 @@ func shaped(subject string, c facts.Class) []Finding {
 	if c.Loss > 0 || c.DelayMS >= longDelay {
 		return configuredLoss(subject, c)
 	}
+	if waiting := waitsInPipe(subject, c); waiting != nil {
+		return waiting
+	}
 	if c.Dropped.Value == 0 {
 		return nil
 	}
@@ -50,6 +54,20 @@ func shaped(subject string, c facts.Class) []Finding {
 		found[0].Fix = []Fix{{Action: "raise its rate to about 95% of the link rate; if it is there already, the link is the " +
 			"limit and the drops are how it is shared"}}
 	}
+	return found
+}
+
+// waitsInPipe finds a FIFO of which what waits now takes long to leave.
+func waitsInPipe(subject string, c facts.Class) []Finding {
+	const long = 0.05 // seconds
+	if c.Rate <= 0 || c.Options != "" && c.Options != "FIFO" || 8*float64(c.Backlog) < long*float64(c.Rate) {
+		return nil
+	}
+	found := do("use a scheduler that keeps the queue short (FQ_CODEL), or a queue of at most 20 ms",
+		one(subject, []facts.Source{c.Sent.Source}, "%s wait in its FIFO, which takes %s at %s", units.Bytes(c.Backlog),
+			seconds(8*float64(c.Backlog)/float64(c.Rate)), c.Rate))
+	found[0].Because = "Everything that goes through the pipe is delayed by what waits before it."
+	found[0].Confirm = "ping through the pipe takes that much longer while it is full."
 	return found
 }
 

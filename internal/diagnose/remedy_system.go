@@ -41,6 +41,9 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 	{"top -SH shows the same", "top -H shows the same", "", ""},
 	{"ip route get ADDRESS; BSD: route -n get ADDRESS", "ip route get ADDRESS", "route -n get ADDRESS",
 		"route -n get ADDRESS"},
+	{"ip route get PEER shows whether the MTU was learned (cache ... mtu) or is the interface's", "",
+		"route -n get PEER shows the MTU of the route, ifconfig those of the interfaces",
+		"route -n get PEER shows the MTU of the route, ifconfig those of the interfaces"},
 	{"ip route add NETWORK via ", "", "route add -net NETWORK ", "route add -net NETWORK "},
 	{"ip route get ADDRESS shows the wrong gateway; after ip route flush cache the first packet is redirected again", "",
 		"route -n get ADDRESS shows the wrong gateway", "route -n get ADDRESS shows the wrong gateway"},
@@ -55,6 +58,7 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 	{"lspci (FreeBSD: pciconf -lv; OpenBSD: pcidump)", "lspci", "pciconf -lv", "pcidump"},
 	{"iw dev NAME station dump shows many tx retries and failures, or a weak signal", "",
 		"ifconfig NAME list sta shows a weak signal (RSSI)", "ifconfig NAME shows a weak signal"},
+	{"(ethtool -m NAME there: laser output power)", "", "(ifconfig -v NAME there)", "(ifconfig NAME sff there)"},
 	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
 }
 

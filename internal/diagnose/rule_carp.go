@@ -65,7 +65,7 @@ func (c *carpGroup) reason() (most string) {
 
 // carpChange is FreeBSD's "carp: 1@em0: BACKUP -> MASTER (master timed out)" (sys/netinet/ip_carp.c), and what the older
 // FreeBSD, OpenBSD and NetBSD say of an interface of its own: "carp0: state transition: BACKUP -> MASTER".
-var carpChange = regexp.MustCompile(`\b(?:carp: (\d+@[a-z][\w.]*)|(carp\d+)): (?:state transition: )?(INIT|BACKUP|MASTER) -> ` +
+var carpChange = regexp.MustCompile(`\b(?:carp: (?:VHID )?(\d+@[a-z][\w.]*)|(carp\d+)): (?:state transition: )?(INIT|BACKUP|MASTER) -> ` +
 	`(INIT|BACKUP|MASTER)(?: \(([a-z][^)]*)\))?`)
 
 // carpChanges are the groups of which the log tells, in its order.

@@ -103,6 +103,10 @@ func everyCore(f *facts.Facts) bool {
 // fullInKernel finds a BSD of which most cores have no time left, nearly all of it the kernel's: the task queues of its
 // cards are counted there, and no program or disk was shown that would explain it.
 func fullInKernel(f *facts.Facts) []Finding {
+	if all := f.AllProcessors; f.System == "freebsd" && len(f.Processors) == 0 && all != nil && all.Idle+all.Nice <= 0.05 &&
+		all.System >= 0.7 {
+		return busyKernel(f, all.Source, all.System)
+	}
 	if f.System == "linux" || !everyCore(f) || len(f.Processors) < 2 {
 		return nil
 	}
@@ -121,7 +125,7 @@ func fullInKernel(f *facts.Facts) []Finding {
 	}
 	for _, t := range f.Threads {
 		if t.Share >= 0.5 && !packetThreadName.MatchString(t.Name) && !strings.HasPrefix(t.Name, "idle") {
-			return nil
+			return busyKernel(f, evidence[0], kernel/float64(n))
 		}
 		if packetThreadName.MatchString(t.Name) && len(evidence) < full+2 {
 			evidence = append(evidence, t.Source)
@@ -135,4 +139,38 @@ func fullInKernel(f *facts.Facts) []Finding {
 		"IDS/IPS), or use a faster machine",
 		one("CPU", sample(evidence), "%d of %d cores have no idle time, %.0f%% of all time is in the kernel", full, n,
 			100*kernel/float64(n))))
+}
+
+// storageThreads are threads of FreeBSD's kernel that work for disks (sys/geom/eli, the write and read issue queues of ZFS), and
+// what makes their work less.
+var storageThreads = []struct{ name, what, do string }{
+	{"g_eli[", "disk encryption (GELI)", "check that the encryption runs in the processor: aesni_load=\"YES\" in /boot/loader.conf and " +
+		"\"Crypto: hardware\" or \"accelerated software\" in geli list; otherwise use a faster processor, or native encryption of ZFS " +
+		"with AES-GCM"},
+	{"z_wr_iss", "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or sha256 " +
+		"checksums; otherwise a faster processor"},
+	{"zio_write_issue", "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or " +
+		"sha256 checksums; otherwise a faster processor"},
+}
+
+// busyKernel finds processors of which the kernel's own work for disks leaves nothing.
+func busyKernel(f *facts.Facts, src facts.Source, share float64) []Finding {
+	for _, of := range storageThreads {
+		evidence, busy := []facts.Source{src}, 0.0
+		for _, t := range f.Threads {
+			if strings.Contains(t.Name, of.name) {
+				busy += t.Share
+				evidence = append(evidence, t.Source)
+			}
+		}
+		if busy >= 0.5 {
+			found := decisive(do(of.do, one("CPU", sample(evidence), "%.0f%% of all time is in the kernel, mostly for %s: %s take "+
+				"%.1f cores", 100*share, of.what, counted(len(evidence)-1, "thread"), busy)))
+			found = with(Info, found)
+			found[0].Because = "The processor works on every block that is read or written: a transfer is no faster than that."
+			found[0].Confirm = "A transfer without disk I/O (iperf3) is faster."
+			return found
+		}
+	}
+	return nil
 }

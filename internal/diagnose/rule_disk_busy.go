@@ -54,6 +54,10 @@ func waits(l *facts.DiskLoad) string {
 	if l.ReadLatency == l.WriteLatency {
 		return fmt.Sprintf(", requests took %s ms", rounded(l.ReadLatency))
 	}
+	if l.ReadLatency == 0 || l.WriteLatency == 0 {
+		return fmt.Sprintf(", %s took %s ms", map[bool]string{true: "writes", false: "reads"}[l.ReadLatency == 0],
+			rounded(l.ReadLatency+l.WriteLatency))
+	}
 	return fmt.Sprintf(", reads took %s ms, writes %s ms", rounded(l.ReadLatency), rounded(l.WriteLatency))
 }
 

@@ -67,7 +67,9 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 		}
 	}
 	guest, _ := f.Setting("kern.vm_guest")
-	if _, n := matching(f, virtualBoot); n == 0 && (guest == "" || guest == "none") {
+	_, told := matching(f, virtualBoot)
+	shown := told > 0 || guest != "" && guest != "none"
+	if !shown && !hypervisorNamed.MatchString(f.Rest) {
 		return nil
 	}
 	lines, n := matching(f, imitatedCard)
@@ -75,8 +77,11 @@ func emulatedOnBSD(f *facts.Facts) []Finding {
 		return nil
 	}
 	card := imitatedCard.FindStringSubmatch(lines[0].Text)
-	return do(paravirtual,
-		one(card[1], lines, "it is an emulated card (%s) in a virtual machine", card[2]))
+	found := do(paravirtual, one(card[1], lines, "it is an emulated card (%s) in a virtual machine", card[2]))
+	if !shown {
+		found[0].Confirm = "sysctl kern.vm_guest (OpenBSD: dmesg) names the hypervisor."
+	}
+	return found
 }
 
 // virtualMachine reports whether a processor, the kernel's log or the list of devices is of a virtual machine.
@@ -97,6 +102,9 @@ var (
 	// imitatedCard is an old card that a hypervisor imitates.
 	imitatedCard = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|` +
 		`8139C\+|Am79C97\d|PCnet)`)
+	// hypervisorNamed is how the author of a post says that the host is a virtual machine.
+	hypervisorNamed = regexp.MustCompile(`(?i)\b(?:on|in|under|within|inside) (?:a |an |my )?(?:VM on )?(?:VMware |vSphere )?` +
+		`(?:ESXi?|VMware|vSphere|Proxmox|KVM|QEMU|VirtualBox|XCP-ng|XenServer|Hyper-V)\b`)
 	// virtualBoot is what FreeBSD and OpenBSD say at boot of a hypervisor and its devices.
 	virtualBoot = regexp.MustCompile(`(?i)^Hypervisor: Origin|QEMU Virtual CPU|Common KVM processor|` +
 		`vendor (?:QEMU|innotek|VMware)|` +

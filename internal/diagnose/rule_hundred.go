@@ -3,13 +3,14 @@ package diagnose
 import (
 	"fmt"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 // hundredMegabit finds a test whose rate is that of a link of 100 Mbit/s.
 func hundredMegabit() Rule {
 	return Rule{
-		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
+		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers|speed tests"},
 		Severity: Warning,
 		Because: "A steady 94 Mbit/s of TCP is the full rate of a 100 Mbit/s link: a port, a cable with a damaged pair, an " +
 			"adapter or a shaper on the path runs at that rate.",
@@ -26,8 +27,7 @@ func hundredMegabit() Rule {
 				if t.again > 0 {
 					lost = ", with " + percent(t.again) + " retransmitted as its queue overflows"
 				}
-				out := do("check the negotiated speed of every port on the path (Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig "+
-					"NAME)", one(t.peer, t.evidence,
+				out := do(checkSpeeds, one(t.peer, t.evidence,
 					"%.3g Mbit/s over %.3g s%s: the full rate of a 100 Mbit/s link", t.rate/1e6, t.seconds, lost))
 				if wait := 8 * t.window / t.rate; wait > 0.02 {
 					out[0].Confirm = fmt.Sprintf("One port on the path shows 100 Mbit/s. The window stays at %s: "+
@@ -35,12 +35,26 @@ func hundredMegabit() Rule {
 				}
 				return out
 			}
-			return nil
+			return hundredOfLine(in)
 		},
 		Fires: linuxExample("iperf3", hundredExample("11.2 MBytes  94.1")),
 		Quiet: linuxExample("iperf3", hundredExample("112 MBytes   941")),
 	}
 }
+
+// hundredOfLine finds a speed test that ran at the rate of such a link, both ways, on a line that is said to carry more.
+func hundredOfLine(in Input) []Finding {
+	line := max(in.Path.Rate, in.Facts.Told.Rate)
+	for _, s := range in.Facts.SpeedTests {
+		if line > 0 && filledLink(float64(s.Down)) == 100*units.Mbit && filledLink(float64(s.Up)) == 100*units.Mbit {
+			return do(checkSpeeds, one("speed test", []facts.Source{s.Source, in.Facts.Told.RateSource}, "%s down and %s up on a line of %s: the full rate of a "+
+				"100 Mbit/s link", s.Down, s.Up, line))
+		}
+	}
+	return nil
+}
+
+const checkSpeeds = "check the negotiated speed of every port on the path (Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig NAME)"
 
 func hundredExample(rate string) string {
 	return "Connecting to host 192.0.2.7, port 5201\n[  5] local 192.0.2.1 port 40000 connected to 192.0.2.7 port 5201\n" +

@@ -90,15 +90,35 @@ func listenMessages(f *facts.Facts) []Finding {
 		waiting, _ := strconv.Atoi(m[1])
 		backlog := max(0, (2*(waiting-1)+2)/3)
 		out[0].Summary += fmt.Sprintf("; the backlog of the socket is %d", backlog)
+		if l := onlyListener(f, backlog); l != nil && subject == "listening sockets" {
+			out[0].Summary += "; " + l.Local + " has this backlog"
+			out[0].Evidence = append(out[0].Evidence, l.Source)
+		}
 		limit, known := f.Integer("kern.ipc.soacceptqueue")
 		if !known {
 			limit = 128 // its default
+			for _, l := range f.Listeners {
+				limit = max(limit, int64(l.Backlog)) // another program got as much
+			}
 		}
 		if int64(backlog) < limit { // the program asked for no more
 			out[0].Fix = []Fix{raise}
 		}
 	}
 	return out
+}
+
+// onlyListener is the one socket with this backlog, if there is one alone.
+func onlyListener(f *facts.Facts, backlog int) (found *facts.Listener) {
+	for i := range f.Listeners {
+		if f.Listeners[i].Backlog == backlog {
+			if found != nil {
+				return nil
+			}
+			found = &f.Listeners[i]
+		}
+	}
+	return found
 }
 
 // ownerOf says how to find the program behind a socket: by its port, or by the address of its control block alone.

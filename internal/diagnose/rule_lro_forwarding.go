@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"net/netip"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/system"
@@ -22,6 +24,9 @@ func lroForwarding() Rule {
 				why, what := src, "the host forwards packets"
 				if bridge := in.Facts.NIC(n.Master); bridge != nil && bridge.Kind == "bridge" {
 					why, what = bridge.Source, "it is a port of "+bridge.Name
+				} else if between, is := betweenNetworks(in.Facts); !on && is && n.Up && physical(n) {
+					out = append(out, hint(joinsSegments(n, between, "the host is in a public and in a private network"))...)
+					continue
 				} else if !on && n == only {
 					out = append(out, hint(joinsSegments(n, switched, "forwarding is enabled"))...)
 					continue
@@ -56,6 +61,30 @@ func lonePort(f *facts.Facts) (*facts.NIC, facts.Source) {
 		}
 	}
 	return only, src
+}
+
+// betweenNetworks reports whether a FreeBSD host of which nothing says whether it forwards has a card with a public address and
+// one with a private address, as a router has, and some servers.
+func betweenNetworks(f *facts.Facts) (src facts.Source, is bool) {
+	if _, known := f.Integer("net.inet.ip.forwarding"); known || f.System != system.FreeBSD {
+		return src, false
+	}
+	public, private := false, false
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if !physical(n) || !n.Up {
+			continue
+		}
+		for _, s := range n.Addrs {
+			if a, err := netip.ParseAddr(s); err == nil && a.Is4() && a.IsGlobalUnicast() {
+				public, private = public || !a.IsPrivate(), private || a.IsPrivate()
+				if a.IsPrivate() {
+					src = n.Source
+				}
+			}
+		}
+	}
+	return src, public && private
 }
 
 // hint makes a finding one that holds only where the host forwards what this card receives.

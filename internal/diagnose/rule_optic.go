@@ -13,7 +13,7 @@ import (
 func opticFault() Rule {
 	return Rule{
 		ID: "optic-fault", Title: "An optic or cable is faulty", Severity: Warning,
-		Needs: []string{"linux:optic *|messages", "freebsd:messages", "openbsd:messages"},
+		Needs: []string{"linux:optic *|messages", "freebsd:ifconfig|messages", "openbsd:messages"},
 		Because: "With too little light a receiver gets corrupted frames or no link; a module that overheats, or that the " +
 			"card rejects, is shut down.",
 		Confirm: "After the replacement the alarm flags clear, and CRC errors or link flaps stop.",

@@ -40,8 +40,7 @@ func packetThread() Rule {
 					out = append(out, fullSoftirq(t)...)
 					continue
 				}
-				action := "spread the receive load: use more queues (of ix0: dev.ix.0.iflib.override_nrxqs=N and " +
-					"override_ntxqs=N in /boot/loader.conf) or, for PPPoE and tunnels, netisr threads " +
+				action := "spread the receive load: " + moreQueues(t.Name) + " or, for PPPoE and tunnels, netisr threads " +
 					"(net.isr.dispatch=deferred; net.isr.maxthreads=-1 in /boot/loader.conf)"
 				if strings.HasPrefix(t.Name, "vhost-") {
 					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
@@ -63,6 +62,27 @@ func packetThread() Rule {
 			"  0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
 	}
 }
+
+// moreQueues says how the card that a thread of FreeBSD is named after gets more queues, each with its own thread.
+func moreQueues(thread string) string {
+	card, unit := "ix", "0"
+	if m := cardOfThread.FindStringSubmatch(thread); m != nil {
+		card, unit = m[1], m[2]
+	}
+	switch card {
+	case "vtnet", "virtio_pci":
+		return "give the virtual machine's card several queues (Proxmox VE: queues=4 of net0; libvirt: <driver name='vhost' " +
+			"queues='4'/>); a kernel with ALTQ (OPNsense, pfSense) uses one unless hw.vtnet.altq_disable=1 in /boot/loader.conf"
+	case "hn":
+		return "give the virtual machine more processors (hn uses a channel for each, at most 8)"
+	case "re", "rl", "bge", "msk", "sk", "nfe", "age", "alc", "fxp", "xl", "axge", "xn":
+		return "use a card with several queues (igb, igc, ix)"
+	}
+	return fmt.Sprintf("use more queues (of %[1]s%[2]s: dev.%[1]s.%[2]s.iflib.override_nrxqs=N and override_ntxqs=N in "+
+		"/boot/loader.conf)", card, unit)
+}
+
+var cardOfThread = regexp.MustCompile(`(?:\{|: ?)(` + facts.CardDrivers + `)(\d+)`)
 
 // wholeCore reports whether a thread takes exactly what one core is of two, four or eight, where busybox shows its share of all
 // and nothing tells how many there are.
@@ -141,4 +161,4 @@ var tunnelProgram = regexp.MustCompile(`^(?:` + facts.TunnelPrograms + `)$`)
 var packetThreadName = regexp.MustCompile(`^(?:ksoftirqd/|vhost-)\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
 	`\{if(?:_(?:i(?:o(?:_(?:t(?:qg?)?)?)?)?)?)?$|` +
 	`(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|` +
-	`dummynet|` + facts.CardDrivers + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + facts.CardDrivers + `\d+)`)
+	`dummynet|` + facts.CardDrivers + `\d+\S* (?:taskq|[rt]xq?\d*\b|que)|irq\d+: ` + facts.CardDrivers + `\d+)`)

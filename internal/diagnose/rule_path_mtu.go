@@ -23,7 +23,7 @@ func pathMTU() Rule {
 		Check: func(in Input) []Finding {
 			for _, told := range in.Facts.Messages {
 				if m := ownMTU.FindStringSubmatch(told.Text); m != nil {
-					return toldHere(m[1], told)
+					return toldHere(in.Facts.System, m[1], told)
 				}
 				m := smallerMTU.FindStringSubmatch(told.Text)
 				if m == nil {
@@ -54,7 +54,7 @@ func refusedHere(f *facts.Facts) []Finding {
 	for i := range f.Pings {
 		p := &f.Pings[i]
 		if size := p.Data + icmpHeaders; p.TooLong && p.Answered == 0 && p.Data > 0 && size <= ethernet {
-			return ownLimit(one("this host", []facts.Source{p.Refused}, "it does not send packets of %d bytes towards %s without "+
+			return ownLimit(f.System, one("this host", []facts.Source{p.Refused}, "it does not send packets of %d bytes towards %s without "+
 				"fragmenting them", size, cmp.Or(p.Peer, "this peer")))
 		}
 	}
@@ -112,18 +112,23 @@ var ownMTU = regexp.MustCompile(`(?i)local error: message too long,? \(?mtu[=:] 
 
 // toldHere says the MTU towards a peer that the host itself knows: below that of Ethernet somebody on the path told of it, or
 // the way leads through a tunnel.
-func toldHere(mtu string, told facts.Message) []Finding {
+func toldHere(on system.System, mtu string, told facts.Message) []Finding {
 	const ethernet = 1500
 	if v, _ := strconv.Atoi(mtu); v >= ethernet {
 		return nil // as much as most paths take
 	}
-	return ownLimit(one("this host", []facts.Source{told.Source}, "it sends packets of at most %s bytes to this peer", mtu))
+	return ownLimit(on, one("this host", []facts.Source{told.Source}, "it sends packets of at most %s bytes to this peer", mtu))
 }
 
 // ownLimit explains an MTU that the host itself knows.
-func ownLimit(found []Finding) []Finding {
+func ownLimit(on system.System, found []Finding) []Finding {
+	const example = 1380
+	clamp := clampedMSS(on, example)
+	if on != system.Linux {
+		clamp += " for an MTU of 1420"
+	}
 	found = decisive(do("ip route get PEER shows whether the MTU was learned (cache ... mtu) or is the interface's; clamp "+
-		"the MSS on the forwarding router ("+clampMSS+")", found))
+		"the MSS on the forwarding router ("+clamp+")", found))
 	found[0].Because = "The interface towards the peer (often a tunnel) has this MTU, or a router reported it earlier. " +
 		"This host's own connections adapt; forwarded ones, of containers and virtual machines with a larger MTU, depend on " +
 		"the ICMP message."

@@ -2,7 +2,7 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -42,7 +42,7 @@ func ports() Rule {
 			}
 			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports",
 				waiting.Value, size)
-			found[0].Fix = portFixes(f.System)
+			found[0].Fix = portFixes(f)
 			return found
 		},
 		Fires: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 26000 alloc 17 mem 3\n", "sysctl -a",
@@ -73,21 +73,23 @@ func refusedPorts(f *facts.Facts) []Finding {
 		found[0].Summary += fmt.Sprintf("; %d connections are in TIME_WAIT", waiting.Value)
 		found[0].Evidence = append(found[0].Evidence, waiting.Source)
 	}
-	found[0].Fix = portFixes(f.System)
+	found[0].Fix = portFixes(f)
 	found[0].Confirm = "ss -s (netstat -an) shows about as many connections in TIME_WAIT to one peer " +
 		"as there are local ports."
 	return found
 }
 
 // portFixes give connections out more local ports, or let them need fewer.
-func portFixes(s system.System) []Fix {
-	fixes := []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
-		"freebsd": "net.inet.ip.portrange.first"}[s]},
-		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
-	if s == system.Linux {
-		fixes = slices.Insert(fixes, 1, Fix{Setting: "net.ipv4.tcp_tw_reuse", Value: "1"})
+func portFixes(f *facts.Facts) []Fix {
+	reuse := Fix{Action: "keep connections open and reuse them; use more local or peer addresses"}
+	if f.System == system.Linux {
+		return []Fix{{Setting: "net.ipv4.ip_local_port_range"}, {Setting: "net.ipv4.tcp_tw_reuse", Value: "1"}, reuse}
 	}
-	return fixes
+	const usual = 10000 // below it are ports of services
+	if first, known := f.Integer("net.inet.ip.portrange.first"); known && first > usual {
+		return []Fix{{Setting: "net.inet.ip.portrange.first", Value: strconv.Itoa(usual)}, reuse}
+	}
+	return []Fix{reuse}
 }
 
 // noPort is EADDRNOTAVAIL of connect() as the C library, Go, Node.js, Java and Python say it; noPortBound is bind() to port 0 in

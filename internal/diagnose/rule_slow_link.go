@@ -149,16 +149,17 @@ var downshifted = regexp.MustCompile(`Downshift occurred from negotiated speed \
 // ofUnknownCard is a link of a card of which nothing says what it could do; where others were shown beside it, it may
 // be slow on purpose.
 func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
-	links := 0
-	for i := range f.NICs {
-		if f.NICs[i].Speed > 0 {
-			links++
-		}
-	}
-	if links > 1 || !physical(n) || n.Shown["speed_bps"].Text == "" || f.System != "linux" && n.Duplex == "half" {
+	others := slices.DeleteFunc(slices.Clone(f.NICs), func(o facts.NIC) bool { return o.Speed == 0 || o.Name == n.Name })
+	// One of several ports may lead to something old; two cards of different drivers are those of two hosts, or of one that
+	// was given a second one.
+	two := len(others) == 1 && f.System != system.Linux && others[0].Driver != n.Driver
+	if len(others) > 0 && !two || !physical(n) || n.Shown["speed_bps"].Text == "" || f.System != "linux" && n.Duplex == "half" {
 		return nil
 	}
 	found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s; the card's supported speeds were not read", n.Speed)
+	if two {
+		found = decisive(with(Info, found))
+	}
 	found[0].Because = "Cards and switches of the last twenty years support 1 Gbit/s or more over copper: 100 Mbit/s " +
 		"usually means a damaged pair in the cable, or a port at the other end that offers no more."
 	if f.System != "linux" {

@@ -12,8 +12,8 @@ import (
 // packet for which there was no room as dropped, before Linux 3.8 as an overrun).
 func tapQueue() Rule {
 	return Rule{
-		ID: "tap-queue-full", Title: "A virtual machine or VPN reads its packets too slowly", Systems: onLinux(),
-		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:txqueuelen"},
+		ID: "tap-queue-full", Title: "A virtual machine or VPN reads its packets too slowly", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"linux:links", "freebsd:interface counters"}, Severity: Warning,
 		Because: "Packets sent to a TAP or TUN device wait for the program behind it (hypervisor, VPN): the queue was full " +
 			"because that program got too little CPU time, or because of a burst longer than the queue.",
 		Confirm: "The counter grows while it is slow, and less so with a longer queue.",
@@ -23,7 +23,7 @@ func tapQueue() Rule {
 				if n.Driver != "tun" && !tapName.MatchString(n.Name) {
 					continue
 				}
-				name, c := largest(nicCounters(n, "link.tx_dropped", "link.tx_overrun", "link.tx_overruns"))
+				name, c := largest(nicCounters(n, "link.tx_dropped", "link.tx_overrun", "link.tx_overruns", "netstat.Drop"))
 				sent := sentPackets(n)
 				if c.Value < 100 || sent == 0 {
 					continue
@@ -32,8 +32,12 @@ func tapQueue() Rule {
 					strings.TrimPrefix(name, "link."), happened(c), ofSent(n, c)))...)
 			}
 			out = atMost(Warning, out) // what it carries is not known
-			return do("use vhost-net and multiqueue for the virtual machine's card (libvirt: <driver name='vhost' queues='4'/>), "+
-				"give it more CPU time, and lengthen the queue", out)
+			if in.Facts.System == "freebsd" {
+				return do("give the virtual machine or VPN more CPU time; for bursts, lengthen the queue: net.link.ifqmaxlen=512 in "+
+					"/boot/loader.conf", out)
+			}
+			return withFix(Fix{Setting: "link:txqueuelen"}, do("use vhost-net and multiqueue for the virtual machine's card (libvirt: "+
+				"<driver name='vhost' queues='4'/>), give it more CPU time, and lengthen the queue", out))
 		},
 		Fires: linuxExample("ifconfig -a", tapExample(9000)),
 		Quiet: linuxExample("ifconfig -a", tapExample(9)),

@@ -222,7 +222,7 @@ func halfOfReceiveBuffer(c Ceiling, path netpath.Path, f *facts.Facts) Ceiling {
 
 // windowSettings bound the windows of a connection that is sent here and received there.
 var windowSettings = map[system.System][]string{system.Linux: {"net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"},
-	system.FreeBSD: {"net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"}}
+	system.FreeBSD: {"kern.ipc.maxsockbuf", "net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"}}
 
 // roundTrip finds what ping says of a peer; where it was asked of one host alone, this one is meant.
 func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {

@@ -23,7 +23,7 @@ const (
 func wirelessSlow() Rule {
 	return Rule{
 		ID: "wireless-slow", Title: "A wireless link runs far below its capability", Severity: Warning,
-		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig|wireless", "openbsd:ifconfig"},
 		Because: "A frame sent at a low rate or retransmitted takes as much airtime as many fast ones, and all " +
 			"stations share the channel.",
 		Confirm: "iw dev NAME link (BSD: ifconfig) shows the same during a transfer; on an idle link it shows the " +

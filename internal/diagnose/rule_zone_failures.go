@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // zoneFailures finds FreeBSD's object zones that could not give.
@@ -39,7 +40,11 @@ func zoneFailures() Rule {
 				if strings.HasPrefix(lower, "mbuf") && p.Limit > 0 && float64(p.Used) >= 0.98*float64(p.Limit) {
 					s = Critical // it is full now
 				}
-				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in "+
+				fix := Fix{Action: action}
+				if limit := zoneLimit(lower); p.Limit > 0 && in.Facts.System == "freebsd" && limit != "" {
+					fix = Fix{Setting: limit}
+				}
+				out = append(out, withFix(fix, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in "+
 					"use%s", p.Denied, p.Used, limit)))...)
 			}
 			return out
@@ -50,4 +55,30 @@ func zoneFailures() Rule {
 			"SLEEP\n\ntcpcb:                1096,  1000,      98,     102,   91234,       0,   0\nUMA Kegs:         "+
 			"     384,      0,     110,       6,     110,       3,   0\n"),
 	}
+}
+
+// zoneLimit is the setting that bounds a zone of FreeBSD (sys/kern/kern_mbuf.c, sys/kern/uipc_socket.c, sys/netinet).
+func zoneLimit(zone string) string {
+	switch zone {
+	case "mbuf":
+		return "kern.ipc.nmbufs"
+	case "socket", "tcpcb", "tcp_inpcb", "udp_inpcb", "udpcb", "unpcb", "inpcb":
+		return "kern.ipc.maxsockets"
+	case "tcptw":
+		return "net.inet.tcp.maxtcptw"
+	case "syncache":
+		return "net.inet.tcp.syncache.cachelimit"
+	case "pf states", "pf state keys":
+		return "pf:set/limit/states"
+	case "pf source nodes", "pf src nodes":
+		return "pf:set/limit/src-nodes"
+	case "netgraph items":
+		return "net.graph.maxalloc"
+	case "netgraph data items":
+		return "net.graph.maxdata"
+	}
+	if strings.HasPrefix(zone, "mbuf_") {
+		return poolLimit(system.FreeBSD, strings.Replace(zone, "mbuf_jumbo", "jumbo", 1))
+	}
+	return ""
 }

@@ -52,6 +52,8 @@ var raised = map[string]struct {
 	"pf:set/limit/frags":              {pools: []string{"zone pf frags", "zone pf frag entries"}},
 	"net.inet.ip.maxfrags":            {},
 	"net.inet.udp.recvspace":          {},
+	"net.inet.tcp.sendbuf_max":        {},
+	"net.inet.tcp.recvbuf_max":        {},
 }
 
 // raisedFrom reports whether a multiple of the present value is a start.

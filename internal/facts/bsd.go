@@ -3,6 +3,7 @@ package facts
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -160,6 +161,10 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	list := "," + flags + ","
 	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
 	n.MTU = wholeMTU(pairs(strings.Fields(rest))["mtu"])
+	if rest == "?" { // a grep cut the line
+		n.Up, n.StateUnknown = true, true
+		delete(n.Shown, "up")
+	}
 	return n
 }
 
@@ -187,7 +192,7 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 		}
 	case "status:":
 		if words[1] == "no" || words[1] == "inactive" {
-			n.Up = false
+			n.Up, n.StateUnknown = false, false
 			n.show("up", src)
 		}
 	case "laggproto", "trunkproto":
@@ -203,6 +208,41 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 	case "lagghash":
 		n.Hash = words[1]
 		n.show("hash", src)
+	case "lane":
+		n.lane(line, src)
+	}
+}
+
+// laneOf is what ifconfig -v says of the light that arrives (sbin/ifconfig/sfp.c): "lane 1: RX power: 0.50 mW (-3.01 dBm)", and
+// "RX: 0.50 mW" before FreeBSD 14.
+var laneOf = regexp.MustCompile(`\bRX(?: power)?: [0-9.]+ mW \((-?[0-9.]+|-inf) dBm\)`)
+
+// leastLight is the mean power in dBm that must arrive on each lane (IEEE 802.3, tables 38-4, 38-8, 52-9, 52-13, 52-17 and 112-9).
+var leastLight = []struct {
+	media string
+	dbm   float64
+}{{"1000baseSX", -17}, {"1000baseLX", -19}, {"10Gbase-SR", -9.9}, {"10Gbase-LR", -14.4}, {"10Gbase-ER", -15.8},
+	{"25GBase-SR", -10.3}}
+
+// lane takes the light of one lane: FreeBSD shows no limits of the module, so those of the medium count.
+func (n *NIC) lane(line string, src Source) {
+	m := laneOf.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	if n.Optic == nil {
+		n.Optic = &Optic{Flags: map[string]Source{}}
+	}
+	n.show("optic.rx power", src)
+	v, err := strconv.ParseFloat(m[1], 64)
+	if err != nil || v <= -darkness { // -inf is a number as well
+		n.Optic.Dark, n.Optic.Flags["rx power low"] = true, src
+		return
+	}
+	for _, l := range leastLight {
+		if strings.Contains(strings.ToLower(n.Media), strings.ToLower(l.media)) && v < l.dbm {
+			n.Optic.Flags["rx power low: "+m[1]+" dBm, "+l.media+" needs "+strconv.FormatFloat(l.dbm, 'g', -1, 64)] = src
+		}
 	}
 }
 

@@ -296,6 +296,9 @@ func pathCollectors() []collector {
 // bsdCollectors are those of both that come before their own.
 func bsdCollectors() []collector {
 	return []collector{
+		{part: "wireless", on: onFreeBSD(), op: host.Command("airport", "-I"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
+			shown: "`airport -I`, `wdutil info` and `system_profiler SPAirPortDataType` of macOS",
+			typed: `^(\S*/)?airport -I$|^wdutil info$|^system_profiler SPAirPortDataType$`},
 		{part: "top", on: onFreeBSD(), op: host.Command("top", "-Pb", "-d", "2", "-s", "1", "0"), name: "top",
 			parse: (*Facts).readTop, when: thorough, area: CPUs, shown: "`top -P`, `top -SH` for the threads of the kernel"},
 		{part: "disk load", on: onFreeBSD(), op: host.Command("gstat", "-b"), parse: (*Facts).readGstat, when: thorough,

@@ -258,6 +258,10 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 		if len(heads) > 0 && len(words) == len(heads)+3 && macAddress.MatchString(words[2]) {
 			words = slices.Insert(words, 2, "<Link>") // a page took it for an element of its own
 		}
+		heads := heads
+		if len(heads) == 0 && InterfaceRow.MatchString(line) {
+			heads = headsOf(words)
+		}
 		if len(heads) == 0 || len(words) < len(heads)+2 || !strings.HasPrefix(words[min(2, len(words)-1)], "<Link") {
 			continue
 		}
@@ -282,6 +286,34 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 		}
 	}
 	return nothingUnless(found)
+}
+
+// InterfaceRow is the row of a link in the table of netstat -i on FreeBSD and OpenBSD.
+var InterfaceRow = regexp.MustCompile(`^\s*[a-z]+[\w.]*\d\*? +\d+ +<Link(?:#\d+)?> +(?:\S+ +)?\d+ +\d+ +\d+ +\d+ +\d`)
+
+// headsOf are the titles of a row's numbers where its table was cut off: Idrop and Drop came later and later.
+func headsOf(words []string) []string {
+	var v []uint64
+	for i := len(words) - 1; i > 2; i-- {
+		n, ok := count(words[i])
+		if !ok {
+			break
+		}
+		v = append([]uint64{n}, v...)
+	}
+	switch {
+	case words[2] == "<Link>" && len(v) == 5:
+		return []string{"Ipkts", "Ifail", "Opkts", "Ofail", "Colls"}
+	case len(v) == 5:
+		return []string{"Ipkts", "Ierrs", "Opkts", "Oerrs", "Coll"}
+	case len(v) == 6 && v[2] > v[3]:
+		return []string{"Ipkts", "Ierrs", "Opkts", "Oerrs", "Coll", "Drop"}
+	case len(v) == 6:
+		return []string{"Ipkts", "Ierrs", "Idrop", "Opkts", "Oerrs", "Coll"}
+	case len(v) == 7:
+		return []string{"Ipkts", "Ierrs", "Idrop", "Opkts", "Oerrs", "Coll", "Drop"}
+	}
+	return nil
 }
 
 var macAddress = regexp.MustCompile(`^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$`)

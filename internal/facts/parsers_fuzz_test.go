@@ -106,6 +106,7 @@ var pastedSeeds = map[string]string{
 	"/proc/net/udp": "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",
 	"ss -ltn":       "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
 	"mtr":           "HOST: a    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  1.5%   200    0.5   0.6   0.4   1.0   0.1\n",
+	"airport -I":    "     agrCtlRSSI: -61\n    agrCtlNoise: -92\n     lastTxRate: 585\n",
 	"iw": "Connected to 02:00:00:00:00:01 (on wlan0)\n\tRX: 1 bytes (2 packets)\n\tsignal: -47 dBm\n\trx bitrate: 6.5 MBit/s MCS 0\n" +
 		"\ttx retries:\t4\nPower save: on\nwlan1  IEEE 802.11bg  ESSID:\"a\"\n  Bit Rate=1 Mb/s   Tx-Power=20 dBm\n",
 	"speedtest": "Idle Latency:    11.21 ms   (jitter: 0.91ms, low: 10.11ms, high: 12.31ms)\n" +

@@ -227,7 +227,7 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	l := parseLogLine(line)
 	const fewWords = 3 // a name, not a message
 	if !l.stamped && len(strings.Fields(line)) < fewWords || stamped && !l.stamped && !ToolFailed.MatchString(line) || otherPrograms.MatchString(l.program) ||
-		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && ofSource.MatchString(line) {
+		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && (ofSource.MatchString(line) || titlesOfColumns.MatchString(line)) {
 		return r, false
 	}
 	text := plainText(l.text)
@@ -245,6 +245,9 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	r.Program, r.Quiet, r.Peer, r.Count = l.program, l.level == quietLevel, peerOf(text), countedIn(text)
 	return r, true
 }
+
+// titlesOfColumns are the head of a table: words without a number, far from each other.
+var titlesOfColumns = regexp.MustCompile(`^\s*(?:[^\s\d]+(?: [^\s\d]+)?(?:\s{2,}|\t|$)){4,}$`)
 
 // CiliumDrop is what cilium monitor (pkg/monitor/datapath_drop.go), its JSON and Hubble's say of a packet that was dropped.
 var CiliumDrop = regexp.MustCompile(`^xx drop \([A-Z]|\]? \S+: drop: [A-Z][\w ]+ \(|^\{"cpu":"CPU.*"type":"drop",.*"reason":"|` +

@@ -57,8 +57,8 @@ func (f *Facts) readDummynet(t text) error {
 		case words[0] == "BKT":
 			rows = true
 		case rows:
-			if sent, dropped, ok := dummynetFlow(words); ok {
-				c.flow(sent, dropped, f.Line(t.from, i+1))
+			if v, ok := dummynetFlow(words); ok {
+				c.flow(v, f.Line(t.from, i+1))
 			}
 		default:
 			if m := dummynetSched.FindStringSubmatch(line); m != nil {
@@ -81,23 +81,22 @@ func (c *Class) dummynet(s string) {
 	}
 }
 
-// dummynetFlow takes the numbers at the end of a row of a flow.
-func dummynetFlow(words []string) (sent, dropped uint64, ok bool) {
-	const numbers = 5
-	if len(words) < numbers+3 {
-		return 0, 0, false
+// dummynetFlow takes the numbers at the end of a row of a flow: packets and bytes in all, those that wait, drops.
+func dummynetFlow(words []string) (v [5]uint64, ok bool) {
+	if len(words) < len(v)+3 {
+		return v, false
 	}
-	var v [numbers]uint64
 	for i := range v {
-		if v[i], ok = count(words[len(words)-numbers+i]); !ok {
-			return 0, 0, false
+		if v[i], ok = count(words[len(words)-len(v)+i]); !ok {
+			return v, false
 		}
 	}
-	// What is dropped is counted before it is.
-	return v[0] - min(v[4], v[0]), v[4], true
+	return v, true
 }
 
-func (c *Class) flow(sent, dropped uint64, src Source) {
+func (c *Class) flow(v [5]uint64, src Source) {
+	sent, dropped := v[0]-min(v[4], v[0]), v[4] // what is dropped is counted before it is
+	c.Backlog += int64(min(v[3], 1<<40))
 	if dropped > 0 && c.Dropped.Value == 0 || c.Sent.Value == 0 {
 		c.Sent.Source, c.Dropped.Source = src, src
 	}
@@ -106,7 +105,7 @@ func (c *Class) flow(sent, dropped uint64, src Source) {
 }
 
 // systatQueue is a row of systat queues: a name, its interface at a root, its rate, its scheduler, then numbers.
-var systatQueue = regexp.MustCompile(`^\s*(\S+)(?: on (\S+))?\s+(?:(\d+[KMG]?)\s+)?[a-z][\w-]*\s+([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+` +
+var systatQueue = regexp.MustCompile(`^\s*(\S+)(?: on (\S+))?\s+(?:(\d+[KMG]?)\s+)?(?:[a-z][\w-]*\s+)?([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+` +
 	`([0-9.]+[KMGT]?)\s+[0-9.]+[KMGT]?\s+\d+\b`)
 
 // readSystatQueues reads systat queues of OpenBSD (usr.bin/systat/pftop.c): a heading, and a row for each queue whose

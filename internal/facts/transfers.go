@@ -65,7 +65,7 @@ func (f *Facts) readTransfers(t text) error {
 
 var (
 	// netperf's TCP_STREAM: sizes of the buffers and of the message, seconds, Mbit/s (src/nettest_bsd.c).
-	netperfRow = regexp.MustCompile(`^\d+ +\d+ +\d+ +(\d+\.\d+) +(\d+\.\d+)$`)
+	netperfRow = regexp.MustCompile(`^\s*\d+ +\d+ +\d+ +(\d+\.\d+) +(\d+\.\d+)\s*$`)
 	// What nuttcp says at the end: "281.5 MB / 10.03 sec = 235.4 Mbps 11 %TX 20 %RX 38 retrans 0.45 msRTT" (nuttcp.c).
 	nuttcpEnd = regexp.MustCompile(`^([0-9.]+) MB / +([0-9.]+) sec = +([0-9.]+) Mbps +\d+ %TX +\d+ %RX(?: +(\d+) retrans)?`)
 )

@@ -76,7 +76,12 @@ func (s *Station) associatedField(line string, at func() Source) bool {
 }
 
 // stationField is a line of a station that says something of its own.
-var stationField = regexp.MustCompile(`^\s*(?:[rt]x (?:bytes|packets|retries|failed|bitrate)|signal(?: avg)?):\s+-?\d`)
+var stationField = regexp.MustCompile(`^\s*(?:[rt]x (?:bytes|packets|retries|failed|bitrate)|signal(?: avg)?):\s+-?\d|` + MacRadio)
+
+// MacRadio is the signal as airport -I, wdutil info and system_profiler SPAirPortDataType of macOS show it.
+const MacRadio = `^\s*(?:agrCtlRSSI: |RSSI +: |Signal / Noise: )-\d{2,3}\b`
+
+var macRadio = regexp.MustCompile(MacRadio)
 
 // readWireless reads iw dev NAME link, station dump and get power_save (iw link.c, station.c), and iwconfig (Linux
 // wireless-tools iwconfig.c).
@@ -135,13 +140,21 @@ func (s *Station) field(line string, at func() Source) bool {
 		}
 	}
 	name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-	value = strings.TrimSpace(value)
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	first, _, _ := strings.Cut(value, " ")
 	n, isCount := count(first)
 	switch name {
 	case "signal", "Signal":
 		if v, err := strconv.ParseFloat(first, 64); err == nil && v < 0 && v > -200 {
 			s.Signal, s.Shown["signal_dbm"] = v, at()
+		}
+	case "agrCtlRSSI", "RSSI", "Signal / Noise":
+		if v, err := strconv.ParseFloat(first, 64); err == nil && v < 0 && v > -200 && s.Signal == 0 { // later ones are of neighbours
+			s.Signal, s.Client, s.Shown["signal_dbm"] = v, true, at()
+		}
+	case "lastTxRate", "Tx Rate", "Transmit Rate":
+		if s.Send == 0 {
+			s.Send, s.Shown["send_bps"] = airRate(first+" MBit/s"), at()
 		}
 	case "rx bitrate":
 		s.Receive, s.Shown["receive_bps"] = airRate(value), at()

@@ -19,7 +19,7 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	case name == "ifconfig -a" && ofOneLink.MatchString(command) &&
 		!strings.Contains(body, "flags=") &&
 		!strings.Contains(body, "Link encap"):
-		return last + "  Link encap:Ethernet\n" + body, at
+		return headOfLink(last, body) + body, at
 	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
 		return headOf(name, body) + body, at
 	case name == "ip -s -d link show":
@@ -38,16 +38,31 @@ func headOf(name, body string) string {
 	case name == "/proc/interrupts" && !cpuTitles.MatchString(body):
 		return cpuHead(body)
 	case name == "ifconfig -a" && !linkBegin.MatchString(body):
-		return unnamedHead
+		return headOfLink(facts.UnnamedLink, body)
+	case name == "netstat -s":
+		if m := firstOfProtocol.FindStringSubmatch(body); m != nil {
+			return map[string]string{"packets sent": "tcp:\n", "datagrams received": "udp:\n", "total packets received": "ip:\n"}[m[1]]
+		}
 	}
 	return ""
 }
 
+// firstOfProtocol is the first row of a protocol in netstat -s of the BSDs.
+var firstOfProtocol = regexp.MustCompile(`^\s+\d+ (packets sent|datagrams received|total packets received)\n`)
+
 // cpuTitles is the heading of /proc/interrupts.
 var cpuTitles = regexp.MustCompile(`(?m)^\s*CPU\d`)
 
-// unnamedHead is for an interface whose name was not copied.
-const unnamedHead = facts.UnnamedLink + "  Link encap:Ethernet\n"
+// headOfLink is the first line of an interface of ifconfig, where it was not copied, as the system prints it whose lines
+// follow; its flags are not known.
+func headOfLink(name, body string) string {
+	if linkOfBSD.MatchString(body) {
+		return name + ": flags=?\n"
+	}
+	return name + "  Link encap:Ethernet\n"
+}
+
+var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |lladdr )`)
 
 // withoutAddresses leaves of ip address what ip link prints.
 func withoutAddresses(p passage) (kept scattered) {

@@ -79,7 +79,7 @@ var looseLines = []looseLine{
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",
 			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "netifd: ", "crashed!", "Microcode", "firmware error", "Error Log", "SmartSpeed", "half-duplex"}},
-	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
+	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^dev\.[a-z]\w*\.\d+\.[\w.]+: \S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
 	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|` +
@@ -102,7 +102,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
 	{facts.CopyLine, "scp", []string{":--", "B/s"}},
-	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF`), "testparm", []string{"socket options"}},
+	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm",
+		[]string{"socket options", "buf "}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
 	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
@@ -110,6 +111,7 @@ var looseLines = []looseLine{
 		`No response to \d+ echo-requests|` +
 		`LCP keepalive time|arpresolve: can't allocate llinfo|does not support NS_MOREFRAG`), "dmesg",
 		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve", "NS_MOREFRAG"}},
+	{facts.InterfaceRow, "netstat -idnW", []string{"<Link"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
@@ -127,24 +129,26 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
 	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump", []string{"need to frag"}},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
-		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
-		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^Hypervisor: Origin = |limit exceeded by uid|` +
+		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[`),
+		"tcpdump", []string{"tcpdump: ", "link-type", " IP", "IP"}},
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|^Hypervisor: Origin = |limit exceeded by uid|` +
 		`out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
 		`overflow))`),
 		"dmesg",
-		[]string{": <", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
+		[]string{": <", " function ", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
 		`discard oversize frame|\b[Uu]nder-?voltage detected`), "dmesg", []string{"oltage detected", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
-	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: \d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
+	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: (?:VHID )?\d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
 		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
 		"dmesg", []string{"carp", "kmem_map", "DAD ", "kern.ipc."}},
+	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
+		`: Resetting controller due to a timeout`), "dmesg", []string{"CAM status", "SCSI sense", "on slot", "Emask", "error, dev", "Resetting"}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
@@ -357,6 +361,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
 		`-Statistik) \S+ \S+:$|` +
 		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
+	{regexp.MustCompile(`^Request timeout for icmp_seq \d+$`), "ping", []string{"Request timeout"}},
 	{regexp.MustCompile(`^ARPING \S+|^Unicast reply from \S+ \[`), "ping", []string{"ARPING", "Unicast"}},
 	{regexp.MustCompile(`^From \S+:? icmp_seq=\d+ [A-Z]`), "ping", []string{"icmp_seq="}},
 	{regexp.MustCompile(`^ *1\?: \[LOCALHOST\]`), "mtr", []string{"LOCALHOST"}},
@@ -366,7 +371,17 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
-	{regexp.MustCompile(`^Device:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"Device"}},
+	{regexp.MustCompile(`^[Dd]evice:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"evice"}},
+	{regexp.MustCompile(`^device +r/i +w/i `), "iostat -Ix", []string{"device"}},
+	{regexp.MustCompile(`^ +tty( +[a-z]+\d+)+ +cpu *$`), "iostat", []string{" tty "}},
+	{regexp.MustCompile(`^ *L\(q\) +ops/s `), "gstat -b", []string{"L(q)"}},
+	{regexp.MustCompile(`^<[^<>]+> +at scbus\d+ target \d+ lun `), "camcontrol devlist", []string{" at scbus"}},
+	{regexp.MustCompile(`^NAME +SIZE +ALLOC +FREE `), "zpool list -p", []string{"ALLOC"}},
+	{regexp.MustCompile(`^\s*pool: [a-zA-Z][\w.:-]*$`), "zpool status", []string{"pool: "}},
+	{regexp.MustCompile(`^NAME +PROPERTY +VALUE\b`), "zfs get all", []string{"PROPERTY"}},
+	{regexp.MustCompile(`^ ?Id Refs Address `), "kldstat", []string{"Refs"}},
+	{regexp.MustCompile(`^Domain /dev/pci\d+:$|^ \d+:\d+:\d: [A-Z]`), "pcidump -v", []string{"/dev/pci", ":0:", ":1:"}},
+	{regexp.MustCompile(`^CPU +User +Nice +System +Spin +Interrupt +Idle`), "systat -b cpu", []string{"Spin"}},
 	{facts.PoolWaitHead, "zpool iostat -l", []string{"total_wait"}},
 	{facts.LoadTestForm, "wrk", []string{"test @", " connection", "Concurrency"}},
 	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
@@ -376,13 +391,14 @@ var looseBlocks = []struct {
 		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^\s*ugen\d+\.\d+: <[^>]*> at usbus\d+, .*\bspd=`), "usbconfig", []string{"ugen"}},
+	{regexp.MustCompile(facts.MacRadio), "airport -I", []string{"RSSI", "Noise"}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on |` +
 		`^\s*[0-9a-zA-Z:*]{17}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
 		[]string{" (on ", " dBm / ", "ESSID: ", "Survey data", "IEEE 802.11"}},
-	{regexp.MustCompile(`^Client rpc stats:|^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|` +
+	{regexp.MustCompile(`^Client rpc stats:|^(?:Client|Rpc) Info:$|^ *TimedOut +Invalid +X Replies |^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|` +
 		`write):\s+ops/s`),
-		"nfsstat", []string{"Client rpc", " mounted on ", "ops/s"}},
+		"nfsstat", []string{"Client rpc", "Info:", "X Replies", " mounted on ", "ops/s"}},
 	{regexp.MustCompile(`^Samples: \d+\S* +of event|^#? *(?:Children +Self|Overhead) +(?:Command|` +
 		`Shared O)`), "perf top",
 		[]string{"Samples: ", "Self", "Overhead"}},
@@ -416,9 +432,12 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a",
 		[]string{": flags=", "Link encap:", "Lien encap:", "do Link:"}},
+	{pieceOfLink, "ifconfig -a", []string{"media: ", "plugged: ", "RX"}},
 	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
 		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s",
 		[]string{"p:", "pExt:", "6:", "ipsec:", "ah:", "pfsync:", "state:"}},
+	{regexp.MustCompile(`^\s+\d+ (?:packets sent|datagrams received|total packets received)$`), "netstat -s",
+		[]string{"packets ", "datagrams "}}, // of the BSDs, whose title was cut
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
@@ -463,6 +482,17 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Proto +Rexmit +OOORCV`), "netstat -an", []string{"Rexmit"}},
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
 	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
+}
+
+// pieceOfLink is a line of ifconfig of the BSDs that shows the state of a link, below the line that names it.
+var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\s+plugged: |^\s+lane \d+: RX`)
+
+// goesOn are what stands behind an empty line that does not end an output.
+var goesOn = map[string]*regexp.Regexp{
+	"ping":         regexp.MustCompile(`^--- `),
+	"iperf3":       regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
+	"top":          processRow,
+	"zpool status": regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
 }
 
 // processRow is a row of top's processes: number, owner, priority, nice value.

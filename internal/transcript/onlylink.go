@@ -30,8 +30,8 @@ func (o outputs) nameOnlyLink() {
 	}
 	for only := range names {
 		for _, r := range *o.rounds {
-			if rest, ok := strings.CutPrefix(r.texts["ifconfig -a"], unnamedHead); ok {
-				r.texts["ifconfig -a"] = strings.Replace(unnamedHead, facts.UnnamedLink, only, 1) + rest
+			if rest, ok := strings.CutPrefix(r.texts["ifconfig -a"], facts.UnnamedLink); ok {
+				r.texts["ifconfig -a"] = only + rest
 			}
 		}
 		for _, prefix := range []string{"ethtool -S ", "ethtool -i ", "ethtool -m ", "ethtool "} {

@@ -240,7 +240,7 @@ func (o outputs) take(part section) {
 	if o.takeSeveral(part) || o.takeCounted(part) {
 		return
 	}
-	if name := typedOutput(part.command); name != "" {
+	if name := typedOutput(part.command); name != "" && !setsLink(part) {
 		rest := o.takeFollowing(name, part.passage)
 		body, at := withHead(name, part.command, rest)
 		o.add(name, part.command, body, at)
@@ -267,6 +267,13 @@ func (o outputs) take(part section) {
 	}
 }
 
+// setsLink reports whether ifconfig set something, and said at most why not.
+func setsLink(part section) bool {
+	words := strings.Fields(part.command)
+	return len(words) > 2 && words[0] == "ifconfig" && words[1][0] != '-' && !strings.Contains(part.command, "|") &&
+		!slices.ContainsFunc(part.lines, func(line string) bool { return linkBegin.MatchString(line) || linkOfBSD.MatchString(line) })
+}
+
 // takeFollowing keeps the outputs that stand without a prompt, after an empty
 // line, behind that of a command, and returns what is before them.
 func (o outputs) takeFollowing(name string, p passage) passage {
@@ -285,12 +292,29 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		if l := looseForm(p.lines[i]); l != nil && l.name == "dmesg" {
 			begun = l.name
 		}
+		if begun == "" && isProse(p.lines[i]) && !strings.HasPrefix(strings.TrimSpace(p.lines[i]), "#") {
+			begun = announced(p.lines[i+1:])
+		}
 		if begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
 			o.takeLoose(p.from(i))
 			return passage{p.lines[:i], p.first}
 		}
 	}
 	return p
+}
+
+// announced is the output that begins in the line behind a sentence, empty where none does.
+func announced(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	if begun := blockBegun(lines[0]); begun != "" {
+		return begun
+	}
+	if l := looseForm(lines[0]); l != nil {
+		return l.name
+	}
+	return ""
 }
 
 // settingRow is a row that sysctl prints, at the begin of its line; no other output has such rows.
@@ -319,11 +343,9 @@ func (o outputs) takeLoose(p passage) {
 	block := ""
 	var rest []int // lines of a log that say nothing that is known
 	for i, line := range p.lines {
-		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
-			continue // its statistics follow
-		}
-		if strings.TrimSpace(line) == "" && block == "top" && i+1 < len(p.lines) && processRow.MatchString(p.lines[i+1]) {
-			continue // an empty line behind the titles
+		if further := goesOn[block]; further != nil && i+1 < len(p.lines) && strings.TrimSpace(line) == "" &&
+			further.MatchString(p.lines[i+1]) {
+			continue
 		}
 		if strings.TrimSpace(line) == "" && block != "dmesg" {
 			done[block] = true
@@ -333,6 +355,9 @@ func (o outputs) takeLoose(p passage) {
 			begun := blockBegun(line)
 			if begun == "ethtool "+facts.UnnamedLink && strings.HasPrefix(block, "ethtool ") {
 				begun = "" // its title named the interface
+			}
+			if begun == "ifconfig -a" && (blocks[begun] != nil || o.texts[begun] != "") && pieceOfLink.MatchString(line) {
+				begun = "" // of which link is not known
 			}
 			if begun != "" && begun != strings.TrimRight(block, "\x00") {
 				done[block] = true

@@ -103,7 +103,10 @@ func bareCommand(line string) string {
 	}
 	words := commandWords(strings.TrimSuffix(line, ":")) // the title of what follows
 	prose := func(w string) bool { return strings.HasSuffix(w, ",") }
-	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") || slices.ContainsFunc(words, prose) {
+	if len(words) < 2 || slices.ContainsFunc(words, prose) {
+		return ""
+	}
+	if last := words[len(words)-1]; strings.ContainsAny(last, ".,:;") && !strings.Contains(last, "://") { // the end of a sentence
 		return ""
 	}
 	command := strings.Join(words, " ")
@@ -113,9 +116,8 @@ func bareCommand(line string) string {
 	if changesQueue.MatchString(line) {
 		return command
 	}
-	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
-		(strings.HasPrefix(words[1], "-") || len(words) <= 4 && linkName.MatchString(words[len(words)-1])) &&
-			facts.OutputOfCommand(command) != "" {
+	if (strings.HasPrefix(line, "sudo ") || strings.HasPrefix(words[1], "-")) && typedOutput(command) != "" ||
+		len(words) <= 4 && linkName.MatchString(words[len(words)-1]) && facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""

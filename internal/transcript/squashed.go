@@ -16,6 +16,8 @@ var squashed = []squashedForm{
 		`\b\d+ [A-Za-z]{2}|` +
 		`\b[A-Z][A-Za-z]+: \d`), least: 3, words: []string{"p: ", "pExt: "},
 		title: regexp.MustCompile(`\b(?:Ip|Tcp|Udp|TcpExt|IpExt|ip|tcp|udp): \d+ [a-z]`)},
+	{start: regexp.MustCompile(`\b\d+K?(?:/\d+K?)* (?:mbufs? |4k |9k |16k |K?bytes allocated|Kbytes allocated|requests for |` +
+		`calls to protocol)`), least: 4, words: []string{"mbufs in use"}},
 	{start: regexp.MustCompile(`\b(?:net|kern|kernel|vm|hw|dev|fs)\.[\w.%-]+(?: =|:) `), least: 2,
 		words: []string{" = ", ": "}},
 	{start: regexp.MustCompile(`\[ *(?:\d+|ID|SUM)\] |\bConnecting to host `), least: 3, words: []string{" sec "}},

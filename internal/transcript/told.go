@@ -31,9 +31,8 @@ var (
 			toldRate + `\b`),
 	}
 	toldTimes = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b` + toldTime + `(?: of)?(?: average| network)? ` + rttWord + `\b`),
-		regexp.MustCompile(`(?i)\b` + rttWord + `(?: time)?(?: to [\w.-]+)?(?: between (?:them|the two|` +
-			`both)(?: \w+)?)?` +
+		regexp.MustCompile(`(?i)\b` + toldTime + `(?: of)?(?: average| network)? (?:` + rttWord + `|(?:link|path|line|connection|WAN)\b)`),
+		regexp.MustCompile(`(?i)\b` + rttWord + `(?: time)?(?: to [\w.-]+)?(?: between [\w .-]{2,48}?)?` +
 			`(?: (?:is|of|was|at)|:|=)?(?: (?:about|around|roughly|approx\.?|only))? ?[~=≈]? ?` + toldTime),
 	}
 )
