@@ -208,18 +208,24 @@ func worstStream(lossy []Finding) []Finding {
 }
 
 // lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
-// congestion control that minds loss fills a path.
+// congestion control that minds loss fills a path: over a long one, where a window takes many round trips to grow back, a
+// tenth of that.
 func lossySummaries(f *facts.Facts) []Finding {
-	const most = 0.01
+	const long = 0.01 // seconds
+	most, over := 0.01, ""
 	if len(f.Transfers) > 0 {
 		return nil // their intervals say more
+	}
+	if p, known := roundTrip(f, ""); known && p.Avg >= long {
+		most, over = 0.001, fmt.Sprintf(" over an RTT of %.3g ms", 1000*p.Avg)
 	}
 	again := func(end facts.TransferEnd) float64 {
 		return shareAgain(end.Bytes, float64(end.Retransmits))
 	}
 	var lossy []facts.TransferEnd
 	for _, end := range f.TransferEnds {
-		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && again(end) >= most {
+		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && again(end) >= most &&
+			!(most < 0.01 && fillsLink(f, float64(end.Rate))) {
 			lossy = append(lossy, end)
 		}
 	}
@@ -229,12 +235,12 @@ func lossySummaries(f *facts.Facts) []Finding {
 	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
 	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
 		all := lossy[sum]
-		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s, "+
-			"retransmitted %d segments, about %.2g%%", all.Rate, all.Retransmits, 100*again(all))
+		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s%s, "+
+			"retransmitted %d segments, about %.2g%%", all.Rate, over, all.Retransmits, 100*again(all))
 		return worstStream(found)
 	}
-	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s retransmitted %d segments, about %.2g%%",
-		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
+	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %.2g%%",
+		lossy[0].Rate, over, lossy[0].Retransmits, 100*again(lossy[0]))
 	for _, end := range lossy[1:] {
 		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%.2g%%) at %s", end.Retransmits, 100*again(end),
 			end.Rate)...)

@@ -217,6 +217,9 @@ var silentServers = []struct {
 		do: "check the peer's log for that time (a restart, a full disk queue), then the path: ip -s link on both hosts, ping -M " +
 			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
 			"30 (tenths of a second; the default is 5) in the net section of the resource and run drbdadm adjust"},
+	{message: regexp.MustCompile(facts.SilentLustre), what: "a Lustre server did not respond",
+		do: "check the server at that time (dmesg there, iostat -x 1 for its disks); then the path: lctl ping NID from this " +
+			"client, the counters of both ends (ip -s link, perfquery for InfiniBand), and nstat -az TcpRetransSegs for @tcp"},
 	{message: regexp.MustCompile(facts.LostNVMeTarget),
 		what: "the connection to an NVMe target failed",
 		do: "check the target at that time: its log, its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +

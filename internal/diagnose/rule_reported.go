@@ -267,6 +267,12 @@ var knownReports = []knownReport{
 		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and " +
 			"check the response flags in the proxy's access log (UF, UC, URX); if the upstream closes " +
 			"connections, make its keep-alive timeout longer than the proxy's idle timeout"}},
+	{regexp.MustCompile(`\[gc\]\[|\bGCInspector\b|Detected pause in JVM|\bJvmPauseMonitor\b`), "JVM", reportText{
+		summary: "a garbage collection stopped the program for seconds",
+		because: "While the JVM collects garbage, the program answers nobody: to its peers and clients this looks like a dead " +
+			"network, and clusters remove the node.",
+		do: "find what fills the heap (jcmd PID GC.heap_info, jmap -histo PID); raise -Xmx if memory allows, use G1 or ZGC, " +
+			"and make sure that the heap is not swapped out (vmstat 1: si, so)"}},
 	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
 		because: "Kubelet marks the node NotReady after 3 minutes. The runtime or a container hangs (often on a " +

@@ -232,8 +232,11 @@ func linuxSlowCollectors() []collector {
 func linuxPathCollectors() []collector {
 	list := []collector{
 		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
-			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
-			typed: `^rdma( -\w+)* stat\w*( .*)?$`},
+			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`, `perfquery`, `ibqueryerrors`",
+			files: `^rdma statistic show$`, typed: `^rdma( -\w+)* stat\w*( .*)?$|^(perfquery|ibqueryerrors)( .*)?$`},
+		{part: "retransmitted segments", op: host.Command(Retransmits), parse: (*Facts).readRetransmits, when: recorded,
+			area: Connections, shown: "`tcpretrans` of bcc and bpftrace, maps of bpftrace of retransmits by peer",
+			files: `^tcpretrans(-bpfcc|\.bt|\.py)?( .*)?$`},
 		{part: "memory pressure", op: host.Read(PressureOfMemory), parse: (*Facts).readPressure, when: recorded,
 			area: Machine},
 		{part: "switch threads", op: host.Command("ovs-appctl", "dpif-netdev/pmd-stats-show"), parse: (*Facts).readSwitches,

@@ -26,6 +26,7 @@ const (
 		`[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|` +
 		`reached (?:process|system) FD limit \(maxsock=|` +
 		`[Aa]ccept(?:4|ing)?(?: error| failed)? [Tt]oo many open files|VFS: file-max limit \d+ reached|running out of filedescriptors`
+	haproxyFiles  = `Cannot raise FD limit to \d+, limit is \d+|FD limit \(\d+\) too low for maxconn=\d+`
 	nginxFiles    = `\d worker_connections exceed open file resource limit: \d+`
 	nginxReached  = `\d worker_connections are not enough`
 	apacheReached = `server reached (?:MaxRequestWorkers|MaxClients) setting|` +
@@ -47,6 +48,9 @@ var ProgramLimits = []ProgramLimit{
 	limitOf(filesReached, "open files", "a program ran out of file descriptors",
 		"raise its limit (LimitNOFILE=65536 in the unit, worker_rlimit_nofile 65536 in nginx.conf, ulimit -n), or fs.file-max "+
 			"for the whole host; a count that only grows is a leak (ls /proc/PID/fd | wc -l)"),
+	limitOf(haproxyFiles, "HAProxy", "its open files limit is below what maxconn needs",
+		"raise the limit to at least twice maxconn plus the listeners (LimitNOFILE= in the unit; in a container --ulimit "+
+			"nofile=SOFT:HARD), or lower maxconn in the global section"),
 	limitOf(nginxFiles, "nginx", "its open files limit is below worker_connections",
 		"set worker_rlimit_nofile in nginx.conf to twice worker_connections (or LimitNOFILE= in the unit)"),
 	limitOf(nginxReached, "nginx", "all worker connections were in use",

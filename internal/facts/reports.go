@@ -143,7 +143,7 @@ var failures = []failureForm{
 }
 
 // longTime is a time of a second or more that a warning says something took.
-var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag)\b[^.;\d]{0,16}` +
+var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag|duration|pause[ds]?|spent|gc in)\b[^.;\d]{0,20}` +
 	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
 
 // failureWords are such that one of them stands in every line that a form of failures fits, in lower case: they are found faster.
@@ -154,7 +154,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,elapsed,took,duration,pause,spent,gc in,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -166,7 +166,10 @@ var (
 		`access denied|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
-	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
+	// didSo ends a clause of what was, unless a condition stands before it: "a response for a request that has timed out".
+	didSo     = regexp.MustCompile(`\b(?:has|have|was|were)(?: been)? $`)
+	condition = regexp.MustCompile(`\b(?:if|when|whenever|unless|in case|should|whether|until)\b[^.:;]{0,60}$`)
+	ofSource  = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
 		`struct)\b.*[;{(=]|\d\s+(?:→|->)\s+[0-9a-f.:]+\s+[A-Z]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
@@ -191,7 +194,7 @@ var (
 	// filteredPacket is a packet of an established TCP connection that a rule of iptables or nftables logged before it dropped it.
 	filteredPacket = regexp.MustCompile(`(?i)(?:drop|den[iy]|block|reject|invalid).* IN=\S* OUT=\S* .*PROTO=TCP .*RES=0x\w+ ACK (?:PSH )?URGP=`)
 	peerIn         = regexp.MustCompile(`(?:->|=>|<|\b(?:to|from|peer|with|tcp|udp|server|host|master|node|replica|client|upstream|backend|` +
-		`address|addr|by)\b)[ =:"/(\[]{0,3}((?:\d{1,3}\.){3}\d{1,3}|\[?[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}\]?)\b`)
+		`address|addr|raddr|remote|r|by)\b)[ =:"/(\[]{0,3}((?:\d{1,3}\.){3}\d{1,3}|\[?[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}\]?)\b`)
 	addressIn = regexp.MustCompile(`\b((?:\d{1,3}\.){3}\d{1,3})\b`)
 )
 
@@ -269,7 +272,7 @@ func failureIn(text string, l logLine) Failure {
 				continue
 			}
 			rest := text[at[1]:]
-			if supposed.MatchString(text[:at[0]]) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
+			if isSupposed(text[:at[0]], l) || counted0.MatchString(rest) || (!l.stamped || l.level == quietLevel) && counted.MatchString(rest) {
 				return NoFailure
 			}
 			return f.failure
@@ -279,6 +282,14 @@ func failureIn(text string, l logLine) Failure {
 		return Slow
 	}
 	return NoFailure
+}
+
+// isSupposed reports whether the words before those of a failure make it one that may be, or that is spoken of.
+func isSupposed(before string, l logLine) bool {
+	if l.level == loudLevel && didSo.MatchString(before) {
+		return condition.MatchString(before)
+	}
+	return supposed.MatchString(before)
 }
 
 // readReports keeps the lines that report a failure.

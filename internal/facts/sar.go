@@ -54,6 +54,9 @@ var clockWord = regexp.MustCompile(`^(Time|\d{1,2}[:.]\d\d[:.]\d\d|AM|PM|\d{4}-\
 // row is a line of sysstat's tools without the clock, and the clock.
 func toolRow(line string) (words []string, clock string) {
 	words = strings.Fields(line)
+	if len(words) > 1 && words[1] == ":" { // French: "Moyenne :"
+		words = append([]string{words[0] + ":"}, words[2:]...)
+	}
 	for len(words) > 0 && clockWord.MatchString(words[0]) {
 		clock = strings.TrimSpace(clock + " " + words[0])
 		words = words[1:]

@@ -260,7 +260,9 @@ type TransferEnd struct {
 	// in seconds of the test.
 	Intervals int     `json:"intervals,omitempty"`
 	To        float64 `json:"until_s,omitempty"`
-	Source    Source  `json:"source"`
+	// RTT is the round trip in seconds, where the tool says it.
+	RTT    float64 `json:"rtt_s,omitempty"`
+	Source Source  `json:"source"`
 }
 
 // TestProcessor is what iperf3 -V says of the processor time of one end, as a share of one core.

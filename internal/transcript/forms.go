@@ -183,6 +183,8 @@ var looseLines = []looseLine{
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
+	{facts.RetransmitForm, facts.Retransmits, []string{"> ", "-- ", "etr"}},
+	{facts.FabricForm, facts.RDMA, []string{"ounters: Lid", ":....", "GUID 0x"}},
 	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
 	{facts.AlarmShareForm, facts.Alarms, []string{"overflow", "dropped", "fifo", "netdev", "conntrack", "tracker"}},
 	{facts.AlertForm, facts.Alarms, []string{"has encountered"}},
@@ -434,7 +436,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
 		[]string{"Copyright (c)", "OpenBSD "}},
 	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1", []string{"Linux "}},
-	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
+	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|[A-Z]\p{L}+ ?[.:]+) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
 	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc", []string{"@pci"}},
 	{regexp.MustCompile(`^\s*input\s+\(?[\w.]+\)?\s+output|` +
 		`^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
