@@ -67,6 +67,7 @@ func linkErrors() Rule {
 // fabricErrors finds ports of InfiniBand that count damaged symbols or packets, or had to train their link again. How often
 // a link went down says nothing alone: so does a host that starts.
 func fabricErrors(f *facts.Facts) (out []Finding) {
+	const few = 100 // a good cable has a handful in months
 	for _, device := range rdmaDevices(f) {
 		var said []string
 		var evidence []facts.Source
@@ -85,9 +86,13 @@ func fabricErrors(f *facts.Facts) (out []Finding) {
 			}
 		}
 		if len(said) > 0 {
+			s := Info
+			if most.Value >= few {
+				s = Warning
+			}
 			out = append(out, atMost(Warning, do("reseat or replace the cable or optic of this port and clean its connectors; then "+
 				"clear the counters (perfquery -R LID PORT) and check them again under load (perfquery LID PORT, ibqueryerrors)",
-				with(gradedCount(most), one(device, evidence, "%s", strings.Join(said, "; ")))))...)
+				with(s, one(device, evidence, "%s", strings.Join(said, "; ")))))...)
 		}
 	}
 	return out

@@ -52,7 +52,7 @@ func retransmissions() Rule {
 				return nil
 			}
 			s := Info
-			if share >= 0.01 {
+			if share*(1-needless(f)) >= 0.01 { // what was needless was not lost
 				s = Warning
 			}
 			return do("find which peers see loss, then where: check the error counters of this host's link first, "+

@@ -35,6 +35,7 @@ const (
 	postgresFull  = `(?i:sorry, too many clients already)|remaining connection slots are reserved`
 	bouncerFull   = `no more connections allowed \(max_client_conn\)`
 	mysqlFull     = `\b1040\b.{1,24}Too many connections|\bER_CON_COUNT_ERROR\b`
+	mongoFull     = `refused because (?:there are )?too many open connections`
 	redisFull     = `[-:] ?(?:ERR )?[Mm]ax number of clients (?:\+ cluster connections )?reached`
 	redisSlow     = `(?:scheduled to be closed ASAP for|closed for) overcoming of output buffer limits`
 	sshFull       = `beginning MaxStartups throttling|drop connection #\d+ from .* past MaxStartups`
@@ -70,6 +71,9 @@ var ProgramLimits = []ProgramLimit{
 			"limit"),
 	limitOf(mysqlFull, "MySQL", "all its connections were in use",
 		"compare Max_used_connections with max_connections; close idle connections (wait_timeout), then raise max_connections"),
+	limitOf(mongoFull, "MongoDB", "its connection limit was reached",
+		"find what opens them (db.serverStatus().connections, db.currentOp()) and lower maxPoolSize in the clients; then raise "+
+			"net.maxIncomingConnections in mongod.conf and the open files limit (LimitNOFILE= in the unit)"),
 	limitOf(redisFull, "Redis", "its client limit was reached",
 		"raise maxclients and the open files limit; find clients that do not disconnect (CLIENT LIST)"),
 	limitOf(redisSlow, "Redis", "a client or replica that read too slowly was disconnected",

@@ -133,7 +133,7 @@ var failures = []failureForm{
 		`\b(?:fail(?:ed|ing|ure)? to|could not|couldn't|can ?not|can't|unable to) (?:re)?(?:connect|reach|contact|dial|establish)\b|` +
 		`\b(?:connection|connect|dial|handshake|reconnect\w*) (?:attempt (?:#?\d+ )?)?(?:failed|failure|error)\b|` +
 		`\bhold ?timer expired\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
-	{Broken, regexp.MustCompile(`%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
+	{Broken, regexp.MustCompile(`\baborted connection\b|%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
 		`\b(?:will )?(?:retry|retrying|reconnect) (?:in|after|attempt) \d|\btimes in a row\b`)},
 	{Slow, regexp.MustCompile(`\bpleg is not healthy\b|\b(?:took|taking) (?:too|very) long\b|\b(?:longer|slower) than expected\b|\btoo slow(?:ly)?\b|\boverloaded\b|` +
@@ -169,7 +169,8 @@ var (
 	// didSo ends a clause of what was, unless a condition stands before it: "a response for a request that has timed out".
 	didSo     = regexp.MustCompile(`\b(?:has|have|was|were)(?: been)? $`)
 	condition = regexp.MustCompile(`\b(?:if|when|whenever|unless|in case|should|whether|until)\b[^.:;]{0,60}$`)
-	ofSource  = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
+	endOfCode = regexp.MustCompile(`[;{] *$`)
+	ofSource  = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
 		`struct)\b.*[;{(=]|\d\s+(?:→|->)\s+[0-9a-f.:]+\s+[A-Z]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
@@ -184,7 +185,7 @@ var (
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
 	happened = regexp.MustCompile(`\b(?:timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer)|` +
-		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b`)
+		`not respond\w*|reset by peer|refused|aborted|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
 	counted0 = regexp.MustCompile(`^[\w() -]{0,12}["']?\s*[:=]\s*["']?0(?:[^\w.]|$)`)
@@ -217,7 +218,8 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	l := parseLogLine(line)
 	const fewWords = 3 // a name, not a message
 	if !l.stamped && len(strings.Fields(line)) < fewWords || stamped && !l.stamped && !ToolFailed.MatchString(line) || otherPrograms.MatchString(l.program) ||
-		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && ofSource.MatchString(line) {
+		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && ofSource.MatchString(line) ||
+		l.level == noLevel && endOfCode.MatchString(l.text) {
 		return r, false
 	}
 	text := plainText(l.text)

@@ -69,6 +69,9 @@ type Queues struct {
 	Combined    int `json:"combined,omitempty"`
 	MaxCombined int `json:"max_combined,omitempty"`
 	MaxRX       int `json:"max_rx,omitempty"`
+	// Hashed is how many of HashedOf receive queues the table has to which the card spreads connections.
+	Hashed   int `json:"hashed,omitempty"`
+	HashedOf int `json:"hashed_of,omitempty"`
 }
 
 // Rings are the descriptor rings in use and at most; 0 is unknown.

@@ -25,6 +25,7 @@ const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
 	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
+	"ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -183,6 +184,7 @@ var looseLines = []looseLine{
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
+	{facts.GuestCardForm, "virsh domiflist", []string{"<model type=", "bridge=", "virtualDev", "-device ", "-net nic", ":"}},
 	{facts.RetransmitForm, facts.Retransmits, []string{"> ", "-- ", "etr"}},
 	{facts.FabricForm, facts.RDMA, []string{"ounters: Lid", ":....", "GUID 0x"}},
 	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
@@ -336,6 +338,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},
 	{regexp.MustCompile(`^\s*Channel parameters for (\S+):`), "ethtool -l $1", []string{"Channel parameters"}},
+	{regexp.MustCompile(`^\s*RX flow hash indirection table for (\S+) with `), "ethtool -x $1", []string{"indirection table"}},
 	{regexp.MustCompile(`^\s*Pause parameters for (\S+):`), "ethtool -a $1", []string{"Pause parameters"}},
 	{regexp.MustCompile(`^\s*Features for (\S+):`), "ethtool -k $1", []string{"Features for"}},
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
@@ -366,6 +369,9 @@ var looseBlocks = []struct {
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
 	{regexp.MustCompile(`^Device:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"Device"}},
+	{regexp.MustCompile(`^osd\s+commit_latency\(ms\)\s+apply_latency\(ms\)|^osd fs_commit_latency\(ms\)`), "ceph osd perf", []string{"_latency(ms)"}},
+	{facts.FabricLinkForm, "ibstat", []string{"CA '", "Infiniband device", "==("}},
+	{regexp.MustCompile(`^\s+total +used +free +shared +buff`), "free", []string{" used "}},
 	{facts.PoolWaitHead, "zpool iostat -l", []string{"total_wait"}},
 	{facts.LoadTestForm, "wrk", []string{"test @", " connection", "Concurrency"}},
 	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
