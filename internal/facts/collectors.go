@@ -234,6 +234,8 @@ func linuxPathCollectors() []collector {
 		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
 			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`, `perfquery`, `ibqueryerrors`",
 			files: `^rdma statistic show$`, typed: `^rdma( -\w+)* stat\w*( .*)?$|^(perfquery|ibqueryerrors)( .*)?$`},
+		{part: "teams", op: host.Command("teamdctl", "state"), parse: (*Facts).readTeam, when: recorded, area: Interfaces,
+			shown: "`teamdctl NAME state`", files: `^teamdctl( \S+)* state( view)?( -v)?$`},
 		{part: "fabric links", op: host.Command("ibstat"), parse: (*Facts).readFabricLinks, when: recorded, area: Interfaces,
 			shown: "`ibstat`, `ibstatus`, `iblinkinfo`", files: `^ibstat( .*)?$`, typed: `^(ibstatus|iblinkinfo)( .*)?$`},
 		{part: "retransmitted segments", op: host.Command(Retransmits), parse: (*Facts).readRetransmits, when: recorded,

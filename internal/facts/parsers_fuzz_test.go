@@ -17,6 +17,7 @@ var pastedSeeds = map[string]string{
 	Retransmits: "@retransmits[192.0.2.9, 9042]: 481\n10:01:02 0      4  192.0.2.7:22    R> 192.0.2.9:34619 ESTABLISHED\n" +
 		"[192.0.2.7]#44712     <-> [192.0.2.9]#2049          81\n",
 	"ibstat":          "CA 'mlx4_0'\n\tCA type: MT4099\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 10\n\t\tLink layer: InfiniBand\n",
+	"teamdctl state":  "setup:\n  runner: lacp\nports:\n  eth0\n    runner:\n      aggregator ID: 4, Selected\n      selected: yes\n",
 	"virsh domiflist": " vnet0      network    default    rtl8139     52:54:00:12:34:56\n",
 	"ceph osd perf":   "osd  commit_latency(ms)  apply_latency(ms)\n  0                   3                  3\n",
 	"ethtool -x eth0": "RX flow hash indirection table for eth0 with 4 RX ring(s):\n    0:      0     1     2     3     0     1     2     3\n",
