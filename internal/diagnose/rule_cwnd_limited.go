@@ -111,9 +111,15 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
 	tr := lossy[0]
-	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%, in %d of %d intervals; its window never "+
-		"exceeded %s",
-		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
+	of := ""
+	if fellAtLoss(tr) {
+		of = " after the first loss"
+	}
+	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%%s, in %d of %d intervals",
+		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), of, tr.Lossy, tr.Intervals)
+	if tr.Window > 0 {
+		summary += fmt.Sprintf("; its window never exceeded %s", units.Bytes(tr.Window))
+	}
 	if tr.Stalled > 0 {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 	}
@@ -170,9 +176,19 @@ func cutByLoss(tr facts.Transfer) bool {
 // segment is what a packet of a test usually carries, in bytes.
 const segment = 1448
 
-// againShare is about the share of its segments that a test sent again.
+// againShare is about the share of its segments that a test sent again: of those after the first loss, where most of what it
+// moved came before that.
 func againShare(tr facts.Transfer) float64 {
+	if fellAtLoss(tr) {
+		return shareAgain(tr.AfterBytes, float64(tr.AfterAgain))
+	}
 	return shareAgain(tr.Bytes, float64(tr.Retransmits))
+}
+
+// fellAtLoss reports whether a test moved most of its data before its first loss, and lost more in the seconds after it.
+func fellAtLoss(tr facts.Transfer) bool {
+	const most, long = 3, 5
+	return tr.Lossy >= most && tr.AfterSeconds >= long && 2*tr.AfterBytes < tr.Bytes
 }
 
 // shareAgain is the share of segments that a test sent again. A test that moved much did not send more of them again than

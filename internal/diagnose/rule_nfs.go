@@ -197,6 +197,10 @@ var silentServers = []struct {
 		what: "the connection to an iSCSI target failed",
 		do: "check the target at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 TARGET (8972 " +
 			"with jumbo frames), nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(facts.SilentTarget),
+		what: "the iSCSI target did not respond",
+		do: "check the target at that time: its log, its disks; then the path: ping -D -s 1472 TARGET (8972 with jumbo frames), " +
+			"netstat -s -p tcp (data packets retransmitted)"},
 	{message: regexp.MustCompile(facts.SilentInitiator),
 		what: "the iSCSI initiator did not respond to this target",
 		do: "check the initiator's log for that time, then the path: ping -M do -s 1472 INITIATOR (8972 with jumbo frames), " +

@@ -52,8 +52,11 @@ func parseIPLink(t text) []NIC {
 				n.Source = Source{From: t.from, Line: i + 1, Text: shorten(lines[i])}
 				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
 				nics, of = append(nics, n), "link."
+				continue
 			}
-			continue
+			if words[0] != "RX:" && words[0] != "TX:" && words[0] != "RX" && words[0] != "TX" {
+				continue // those may have lost their indentation on a web page
+			}
 		}
 		if len(nics) == 0 {
 			continue

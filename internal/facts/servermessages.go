@@ -15,6 +15,7 @@ const (
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
+	SilentTarget    = `kernel\[0\]: iscsi: (?:Connection|Task) timeout\b|iscsid\[\d+\]: TCP timeout for \S+ over portal (\S+?)\.?$` // macOS
 	SilentInitiator = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
 	AbortedCommands = `ABORT_TASK: Found referenced \S+ task_tag`
 	UnreachedSMB    = `CIFS:? VFS: (?:.* )?cifs_mount failed w/return code = -1(?:01|10|11|12|13|15)\b`
@@ -35,13 +36,13 @@ const (
 )
 
 // SilentForm is any of them.
-var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentInitiator, AbortedCommands, SilentSMB,
+var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentTarget, SilentInitiator, AbortedCommands, SilentSMB,
 	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB,
 	SilentLustre, FailedPath}, "|"))
 
 // SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
 var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "Lost connection", "failed path", "mark as failed", " failed ", "was lost", "Timed out", "Request sent", "[KNET", "[TOTEM"}
+	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "Lost connection", "iscsi: ", "TCP timeout for", "failed path", "mark as failed", " failed ", "was lost", "Timed out", "Request sent", "[KNET", "[TOTEM"}
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

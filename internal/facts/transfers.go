@@ -148,6 +148,7 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Retransmits += uint64(l.Again)
 	if tr.Lossy > 0 {
 		tr.AfterBytes += l.Bytes
+		tr.AfterAgain += uint64(l.Again)
 		tr.AfterSeconds += max(l.To-l.From, 0)
 	} else {
 		tr.Before = max(tr.Before, units.Rate(min(l.BPS, 1e15)))

@@ -223,6 +223,7 @@ type Transfer struct {
 	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what
 	// came after that one.
 	Before       units.Rate `json:"rate_before_loss_bps,omitempty"`
+	AfterAgain   uint64     `json:"retransmits_after_loss,omitempty"`
 	AfterBytes   float64    `json:"bytes_after_loss,omitempty"`
 	AfterSeconds float64    `json:"after_loss_s,omitempty"`
 	// Steady are the intervals at the end in which the window stayed what it is and nothing was sent again, SteadyBytes
