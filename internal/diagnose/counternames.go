@@ -15,11 +15,28 @@ import (
 func nicMatching(n *facts.NIC, is func(lower string) bool) map[string]facts.Counter {
 	found := map[string]facts.Counter{}
 	for name, c := range n.Counters {
+		if name == "rx_dropped" && countsDiscards(n) {
+			name = "port.rx_dropped"
+		}
 		if c.Value > 0 && is(strings.ToLower(name)) {
 			found[name] = c
 		}
 	}
 	return found
+}
+
+// countsDiscards reports whether ethtool's rx_dropped is what the card itself discarded, as ice has it (ice_ethtool.c:
+// eth_stats.rx_discards): other drivers print the kernel's own drops under that name.
+func countsDiscards(n *facts.NIC) bool {
+	if n.Driver != "" {
+		return n.Driver == "ice"
+	}
+	for name := range n.Counters {
+		if strings.HasPrefix(name, "port.rx_") || strings.HasPrefix(name, "port.mac_") {
+			return true
+		}
+	}
+	return false
 }
 
 func holdsAny(s string, words ...string) bool {

@@ -108,6 +108,8 @@ func (q Question) Answer() Diagnosis {
 		posted(f, small.Evidence)
 	}
 	d.Unread = append(d.Unread, warnings(f, d.Findings)...)
+	d.Findings = append(d.Findings, q.ofPeer()...)
+	slices.SortStableFunc(d.Findings, func(a, b Finding) int { return cmp.Compare(a.rank(), b.rank()) })
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
@@ -119,6 +121,25 @@ func posted(f *facts.Facts, evidence []facts.Source) {
 	for i := range evidence {
 		evidence[i] = f.Posted(evidence[i])
 	}
+}
+
+// ofPeer are the problems of the other end by itself.
+func (q Question) ofPeer() (out []Finding) {
+	if q.Peer == nil {
+		return nil
+	}
+	all, _ := Evaluate(Input{Facts: q.Peer, Path: q.Path})
+	for _, f := range all {
+		if !f.Severity.AtLeast(Warning) || f.past || strings.HasPrefix(f.Rule, "setting-") {
+			continue
+		}
+		f.Host = q.Peer.Host
+		for i := range f.Evidence {
+			f.Evidence[i] = peerSource(q.Peer, f.Evidence[i])
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // unread is what was posted and not understood, and the outputs of known commands that could not be read.

@@ -175,7 +175,9 @@ func sinceEarlier(n *facts.NIC, c facts.Counter) (facts.Counter, uint64) {
 func receivedBy(n *facts.NIC, value func(facts.Counter) uint64) uint64 {
 	var byKind uint64
 	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
-		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"},
+		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}, {"rx_unicast", "rx_multicast", "rx_broadcast"},
+		{"port.rx_unicast", "port.rx_multicast", "port.rx_broadcast"}, {"rx_ucast_frames", "rx_mcast_frames", "rx_bcast_frames"},
+		{"rx_ucast_pkts", "rx_mcast_pkts", "rx_bcast_pkts"},
 		{"RXUnicast", "RxMulti", "RxBroad"}, {"RxUnicast", "RxMulticast", "RxBroadcast"}} { // of a switch's port: qca8k, mt7530
 		var sum uint64
 		for _, name := range kinds {
@@ -186,7 +188,7 @@ func receivedBy(n *facts.NIC, value func(facts.Counter) uint64) uint64 {
 	most := byKind
 	good := value(n.Counters["mac_stats.good_pkts_recvd"])
 	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic",
-		"rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
+		"rx_packets_nic", "port_rx_packets", "rx_total_frames", "rx_good_pkts", "rx_frames_ok", "rx_frames",
 		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd",
 		"good_frames_received", "rx_good_packets_rcvd"} {
 		if name == "mac_stats.total_pkts_recvd" && good > 0 {
@@ -400,4 +402,12 @@ func withFix(fix Fix, all []Finding) []Finding {
 		all[i].Fix = append(all[i].Fix, fix)
 	}
 	return all
+}
+
+// peerSource is a line of the other end, with the name of that end where its file does not tell it.
+func peerSource(peer *facts.Facts, s facts.Source) facts.Source {
+	if s = peer.Posted(s); s.Output == "" && s.Text != "" {
+		s.From += " of " + peer.Host
+	}
+	return s
 }

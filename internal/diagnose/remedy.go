@@ -33,6 +33,11 @@ type Fix struct {
 
 // Said is what a finding says of its subject, which a summary may begin with.
 func (f Finding) Said() string {
+	if f.Host != "" {
+		at := f.Host
+		f.Host = ""
+		return "at " + at + ": " + f.Said()
+	}
 	if f.Subject == "" || strings.HasPrefix(f.Summary, f.Subject+" ") {
 		return f.Summary
 	}

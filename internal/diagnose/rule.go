@@ -114,6 +114,8 @@ type Finding struct {
 	Confidence Confidence `json:"confidence"`
 	Subject    string     `json:"subject"`
 	Summary    string     `json:"summary"`
+	// Host is the other end, where it is of that one.
+	Host string `json:"host,omitempty"`
 	// Share is the part of all packets that were lost, where it is known.
 	Share    float64        `json:"share,omitempty"`
 	Evidence []facts.Source `json:"evidence"`

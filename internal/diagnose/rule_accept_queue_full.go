@@ -20,12 +20,12 @@ func acceptQueueFull() Rule {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				action := "find out why the program listening on " + l.Local + " does not accept connections: its " +
-					"workers may all be busy, or blocked on a disk or a backend server"
+				action := "find the program listening on " + l.Local + " (" + programOf(in.Facts, l.Local) + ") and out why it " +
+					"does not accept connections: its workers may all be busy, or blocked on a disk or a backend server"
 				if programsBacklog(in.Facts) {
-					action = fmt.Sprintf("raise the backlog in the configuration of the program listening on %s "+
-						"(it requested %d, the kernel allows more) and restart it; check whether it is overloaded "+
-						"or stuck", l.Local, l.Backlog)
+					action = fmt.Sprintf("raise the backlog in the configuration of the program listening on %s (%s; "+
+						"it requested %d, the kernel allows more) and restart it; check whether it is overloaded "+
+						"or stuck", l.Local, programOf(in.Facts, l.Local), l.Backlog)
 				}
 				found := do(action,
 					one(l.Local, []facts.Source{l.Source}, "%d connections are waiting to be accepted, the backlog is %d",

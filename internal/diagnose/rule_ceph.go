@@ -14,7 +14,7 @@ import (
 // "Slow requests or requests are blocked"; Ceph's "Health checks" has the names of the alarms).
 func cephSlow() Rule {
 	return Rule{
-		ID: "ceph-slow", Title: "Ceph operations are blocked or slow", Needs: []string{"messages"}, Severity: Warning,
+		ID: "ceph-slow", Title: "Ceph operations are blocked or slow", Needs: []string{"messages|osd latencies"}, Severity: Warning,
 		Because: "A daemon did not complete an operation within 30 s. A write waits for its slowest replica: a slow or " +
 			"failing disk, recovery or scrubbing, or packet loss between the daemons.",
 		Confirm: "ceph osd perf shows the commit latency of one OSD far above the others: its disk. Slow heartbeats or loss " +
@@ -22,7 +22,7 @@ func cephSlow() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, cephBlocked)
 			if n == 0 {
-				return nil
+				return slowOSDs(in.Facts)
 			}
 			who, waits := cephDaemons(in.Facts)
 			subject := "ceph"
@@ -107,4 +107,34 @@ func cephDaemons(f *facts.Facts) (who []string, waits string) {
 		waits = ""
 	}
 	return who, waits
+}
+
+// slowOSDs finds OSDs that take far longer to commit a write than the others do.
+func slowOSDs(f *facts.Facts) []Finding {
+	const slow, times, least = 100, 10, 3 // milliseconds, of the median, OSDs
+	if len(f.OSDs) < least {
+		return nil
+	}
+	all := slices.Clone(f.OSDs)
+	slices.SortStableFunc(all, func(a, b facts.OSD) int { return cmp.Compare(b.Commit, a.Commit) })
+	median := all[len(all)/2].Commit
+	var worst, late []string
+	var evidence []facts.Source
+	for _, osd := range all[:least] {
+		if osd.Commit >= slow && osd.Commit >= times*median {
+			worst, late = append(worst, "osd."+osd.ID), append(late, strconv.Itoa(osd.Commit))
+			evidence = append(evidence, osd.Source)
+		}
+	}
+	if len(worst) == 0 {
+		return nil
+	}
+	found := one(strings.Join(worst, ", "), evidence, "commit latency %s ms; the median of %d OSDs is %d ms",
+		strings.Join(late, ", "), len(all), median)
+	found[0].Because = "A write waits for its slowest replica, so a few slow disks slow all virtual machines down. A slow " +
+		"network would slow all OSDs of a host."
+	found[0].Confirm = "iostat -x 1 on the OSD's host shows its disk busy or with waits of as many milliseconds."
+	id := strings.TrimPrefix(worst[0], "osd.")
+	return do("find its host and disk (ceph osd find "+id+", ceph device ls-by-daemon "+worst[0]+"), check them (smartctl -a, iostat -x 1); "+
+		"take a failing disk out: ceph osd out "+id, found)
 }

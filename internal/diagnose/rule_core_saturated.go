@@ -79,5 +79,7 @@ func spreadWork(f *facts.Facts) string {
 		return "use a card with several queues (ix, ixl, mcx), fewer pf rules per packet (quick rules first), or a " +
 			"faster CPU"
 	}
-	return "spread the queues' interrupts over the cores, or steer packets (RSS, RPS)"
+	return "spread the card's queues over the cores: ethtool -l NAME shows how many there are, ethtool -L NAME combined N " +
+		"sets them, systemctl enable --now irqbalance spreads their interrupts; for a card with one queue, steer packets in " +
+		"software: echo MASK > /sys/class/net/NAME/queues/rx-0/rps_cpus (MASK: the bits of the other cores, in hexadecimal)"
 }

@@ -59,6 +59,13 @@ func countedLosses() Rule {
 				found[0].Because = "The first packet of each new flow is sent to ovs-vswitchd (upcall). The " +
 					"upcall queue was full: there are too many short-lived flows, or flows are evicted too early."
 			}
+			if c.Name == "%DRPRX" {
+				found[0].Because = "The virtual machine does not take its packets out of its receive ring in time: the ring " +
+					"is short, or the machine gets too little CPU time."
+				found[0].Confirm = "The column stays above 0 under load, and falls with a longer ring."
+				return do("in the virtual machine, lengthen the ring (vmxnet3: ethtool -G NAME rx 4096); on the host, check "+
+					"%RDY of the virtual machine in esxtop (c)", found)
+			}
 			if strings.Contains(c.Name, "requestlist.") {
 				found[0].Because = "Unbound dropped these queries because its request list was full. The list " +
 					"fills up when servers do not answer."

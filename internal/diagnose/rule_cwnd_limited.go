@@ -111,9 +111,15 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
 	tr := lossy[0]
-	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%, in %d of %d intervals; its window never "+
-		"exceeded %s",
-		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
+	of := ""
+	if fellAtLoss(tr) {
+		of = " after the first loss"
+	}
+	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%%s, in %d of %d intervals",
+		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), of, tr.Lossy, tr.Intervals)
+	if tr.Window > 0 {
+		summary += fmt.Sprintf("; its window never exceeded %s", units.Bytes(tr.Window))
+	}
 	if tr.Stalled > 0 {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 	}
@@ -170,9 +176,19 @@ func cutByLoss(tr facts.Transfer) bool {
 // segment is what a packet of a test usually carries, in bytes.
 const segment = 1448
 
-// againShare is about the share of its segments that a test sent again.
+// againShare is about the share of its segments that a test sent again: of those after the first loss, where most of what it
+// moved came before that.
 func againShare(tr facts.Transfer) float64 {
+	if fellAtLoss(tr) {
+		return shareAgain(tr.AfterBytes, float64(tr.AfterAgain))
+	}
 	return shareAgain(tr.Bytes, float64(tr.Retransmits))
+}
+
+// fellAtLoss reports whether a test moved most of its data before its first loss, and lost more in the seconds after it.
+func fellAtLoss(tr facts.Transfer) bool {
+	const most, long = 3, 5
+	return tr.Lossy >= most && tr.AfterSeconds >= long && 2*tr.AfterBytes < tr.Bytes
 }
 
 // shareAgain is the share of segments that a test sent again. A test that moved much did not send more of them again than
@@ -208,18 +224,24 @@ func worstStream(lossy []Finding) []Finding {
 }
 
 // lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
-// congestion control that minds loss fills a path.
+// congestion control that minds loss fills a path: over a long one, where a window takes many round trips to grow back, a
+// tenth of that.
 func lossySummaries(f *facts.Facts) []Finding {
-	const most = 0.01
+	const long = 0.01 // seconds
+	most, over := 0.01, ""
 	if len(f.Transfers) > 0 {
 		return nil // their intervals say more
+	}
+	if p, known := roundTrip(f, ""); known && p.Avg >= long {
+		most, over = 0.001, fmt.Sprintf(" over an RTT of %.3g ms", 1000*p.Avg)
 	}
 	again := func(end facts.TransferEnd) float64 {
 		return shareAgain(end.Bytes, float64(end.Retransmits))
 	}
 	var lossy []facts.TransferEnd
 	for _, end := range f.TransferEnds {
-		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && again(end) >= most {
+		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && again(end) >= most &&
+			!(most < 0.01 && fillsLink(f, float64(end.Rate))) {
 			lossy = append(lossy, end)
 		}
 	}
@@ -229,12 +251,12 @@ func lossySummaries(f *facts.Facts) []Finding {
 	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
 	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
 		all := lossy[sum]
-		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s, "+
-			"retransmitted %d segments, about %.2g%%", all.Rate, all.Retransmits, 100*again(all))
+		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s%s, "+
+			"retransmitted %d segments, about %.2g%%", all.Rate, over, all.Retransmits, 100*again(all))
 		return worstStream(found)
 	}
-	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s retransmitted %d segments, about %.2g%%",
-		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
+	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %.2g%%",
+		lossy[0].Rate, over, lossy[0].Retransmits, 100*again(lossy[0]))
 	const more = 3
 	for _, end := range f.TransferEnds { // without what was changed in between, or at another time
 		if end.Role == "sender" && end.Source.Line > lossy[0].Source.Line && end.Rate > more*lossy[0].Rate && again(end) < most {

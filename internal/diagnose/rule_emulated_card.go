@@ -12,11 +12,14 @@ import (
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Needs: []string{"linux:driver *|lspci", "freebsd:messages|interface counters",
+		Needs: []string{"linux:driver *|lspci|guest cards", "freebsd:messages|interface counters",
 			"openbsd:messages|interface counters"},
 		Because: "Every register access of an emulated card causes an exit to the hypervisor; a paravirtual card (virtio, " +
 			"vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
+			if found := emulatedForGuest(in.Facts); found != nil {
+				return found
+			}
 			if in.Facts.System != "linux" {
 				return emulatedOnBSD(in.Facts)
 			}
@@ -40,7 +43,21 @@ func emulatedCard() Rule {
 }
 
 // paravirtual is what to do about an emulated card.
-const paravirtual = "use a paravirtual card in the virtual machine's configuration (virtio; VMware: vmxnet3)"
+const paravirtual = "give the virtual machine a paravirtual card: <model type='virtio'/> (virsh edit VM), qm set VMID --net0 " +
+	"virtio,bridge=BRIDGE (Proxmox), ethernet0.virtualDev = \"vmxnet3\" (VMware); then stop and start it"
+
+// emulatedForGuest finds a hypervisor's configuration that gives a virtual machine such a card.
+func emulatedForGuest(f *facts.Facts) []Finding {
+	at := slices.IndexFunc(f.GuestCards, func(c facts.GuestCard) bool { return slices.Contains(emulatedModels, c.Model) })
+	if at < 0 {
+		return nil
+	}
+	return do(paravirtual, one("virtual machine",
+		[]facts.Source{f.GuestCards[at].Source}, "its card is an emulated %s", f.GuestCards[at].Model))
+}
+
+// emulatedModels are cards that hypervisors imitate, by the names that their configurations have for them.
+var emulatedModels = strings.Fields("e1000 e1000e e1000-82545em rtl8139 pcnet ne2k_pci ne2k_isa i82551 i82557b i82559er vlance")
 
 // imitatedOnBus finds, in the list of devices, a card for PCI slots on the root bus, where only hypervisors put one: on
 // boards such cards are behind a bridge.

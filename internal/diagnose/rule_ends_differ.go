@@ -1,10 +1,15 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -16,11 +21,16 @@ func endsDiffer() Rule {
 		Because: "An option that needs both ends works only as far as the weaker end supports it.",
 		Check: func(in Input) (out []Finding) {
 			a, b := in.Facts, in.Peer
-			out = append(out, mtusDiffer(a, b)...)
-			out = append(out, duplexDiffers(a, b)...)
-			out = append(out, optionsDiffer(a, b)...)
-			out = append(out, offloadsDiffer(a, b)...)
-			return append(out, controlsDiffer(a, b)...)
+			for _, pair := range facing(a, b) {
+				out = append(out, pair.mtusDiffer(a, b)...)
+				out = append(out, pair.duplexDiffers(a, b)...)
+				out = append(out, pair.offloadsDiffer(a, b)...)
+			}
+			out = append(append(out, optionsDiffer(a, b)...), controlsDiffer(a, b)...)
+			for i := range out { // the second line is the peer's
+				out[i].Evidence[1] = peerSource(b, out[i].Evidence[1])
+			}
+			return out
 		},
 		Fires: endsExample(9000, 1500),
 		Quiet: endsExample(9000, 9000),
@@ -33,10 +43,50 @@ func endsExample(mtu, peerMTU int) Example {
 	return e
 }
 
-// mtusDiffer compares the MTUs of the interfaces of the default routes.
-func mtusDiffer(a, b *facts.Facts) []Finding {
-	n, m := a.Outlet(), b.Outlet()
-	if n == nil || m == nil || n.MTU == 0 || m.MTU == 0 || n.MTU == m.MTU || n.Kind == "loopback" || m.Kind == "loopback" {
+// linkPair are interfaces of the two ends between which packets pass: those with addresses of one network, else those of the
+// default routes, of which apart tells that their networks are known to be different ones.
+type linkPair struct {
+	n, m    *facts.NIC
+	network netip.Prefix
+	apart   bool
+}
+
+// mostPairs bounds the networks that two hosts share.
+const mostPairs = 64
+
+// facing finds them.
+func facing(a, b *facts.Facts) (pairs []linkPair) {
+	mine := networks(a)
+	for prefix, m := range networks(b) {
+		if n := mine[prefix]; n != nil && len(pairs) < mostPairs {
+			pairs = append(pairs, linkPair{n: n, m: m, network: prefix})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b linkPair) int { return cmp.Compare(a.network.String(), b.network.String()) })
+	if n, m := a.Outlet(), b.Outlet(); len(pairs) == 0 && n != nil && m != nil && n.Kind != "loopback" && m.Kind != "loopback" {
+		pairs = append(pairs, linkPair{n: n, m: m, apart: len(n.Addrs) > 0 && len(m.Addrs) > 0})
+	}
+	return pairs
+}
+
+// networks are the networks that a host has addresses of, with the interface.
+func networks(f *facts.Facts) map[netip.Prefix]*facts.NIC {
+	all := map[netip.Prefix]*facts.NIC{}
+	for i := range f.NICs {
+		for _, addr := range f.NICs[i].Addrs {
+			p, err := netip.ParsePrefix(addr)
+			if err == nil && !p.Addr().IsLoopback() && !p.Addr().IsLinkLocalUnicast() && !p.IsSingleIP() && len(all) < 1<<12 {
+				all[p.Masked()] = &f.NICs[i]
+			}
+		}
+	}
+	return all
+}
+
+// mtusDiffer compares the MTUs.
+func (p linkPair) mtusDiffer(a, b *facts.Facts) []Finding {
+	n, m := p.n, p.m
+	if n.MTU == 0 || m.MTU == 0 || n.MTU == m.MTU {
 		return nil
 	}
 	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s has %d",
@@ -44,19 +94,42 @@ func mtusDiffer(a, b *facts.Facts) []Finding {
 	found[0].Because = "On one link the larger packets are lost silently; across routers path MTU discovery has to find " +
 		"the smaller MTU, which filtered ICMP prevents."
 	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d if they share a link", min(n.MTU, m.MTU))}}
+	switch {
+	case p.network.IsValid():
+		larger, smaller, on, off := n, m, a, b
+		if m.MTU > n.MTU {
+			larger, smaller, on, off = m, n, b, a
+		}
+		found[0].Summary += ", both in " + p.network.String()
+		found[0].Because = "On one network the packets of the larger MTU are lost silently where the smaller one receives them: " +
+			"small requests work, transfers towards that end hang."
+		found[0].Fix = []Fix{{Action: fmt.Sprintf("if every switch port between them carries %d bytes, on %s: %s; otherwise on %s: %s",
+			larger.MTU, off.Host, setMTU(off, smaller, larger.MTU), on.Host, setMTU(on, larger, smaller.MTU))}}
+	case p.apart:
+		found = with(Info, found)
+		found[0].Because = "They are in different networks: path MTU discovery has to find the smaller MTU, which filtered ICMP prevents."
+		found[0].Fix = []Fix{{Action: fmt.Sprintf("check that large packets pass: ping -M do -s %d PEER", min(n.MTU, m.MTU)-28)}}
+	}
 	return found
 }
 
+func setMTU(f *facts.Facts, n *facts.NIC, mtu int) string {
+	if f.System == system.Linux {
+		return shell.Join("ip", "link", "set", "dev", n.Name, "mtu", strconv.Itoa(mtu))
+	}
+	return shell.Join("ifconfig", n.Name, "mtu", strconv.Itoa(mtu))
+}
+
 // duplexDiffers compares the duplex modes, which must agree where the two ends share a cable.
-func duplexDiffers(a, b *facts.Facts) []Finding {
-	n, m := a.Outlet(), b.Outlet()
-	if n == nil || m == nil || n.Duplex == "" || m.Duplex == "" || n.Duplex == m.Duplex {
+func (p linkPair) duplexDiffers(a, b *facts.Facts) []Finding {
+	n, m := p.n, p.m
+	if n.Duplex == "" || m.Duplex == "" || n.Duplex == m.Duplex {
 		return nil
 	}
 	found := one("duplex", []facts.Source{shownOr(n, "duplex"), shownOr(m, "duplex")},
 		"%s of %s runs at %s duplex, %s of %s at %s duplex", n.Name, a.Host, n.Duplex, m.Name, b.Host, m.Duplex)
 	found[0].Because = "Under load the half-duplex end sees collisions and the full-duplex end CRC errors."
-	found[0].Fix = []Fix{{Action: "set both ends, and the switch between them, to autonegotiation"}}
+	found[0].Fix = []Fix{{Action: "set both ends, and the switch between them, to autonegotiation (Linux: ethtool -s NAME autoneg on)"}}
 	return found
 }
 
@@ -88,6 +161,10 @@ func pairedOptions() []pairedOption {
 		{"ecn", map[system.System]string{"linux": "net.ipv4.tcp_ecn", "freebsd": "net.inet.tcp.ecn.enable",
 			"openbsd": "net.inet.tcp.ecn"}, zero, Info,
 			"ECN needs both ends; the end that requests it does not get it."},
+		{"timestamps", map[system.System]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323",
+			"openbsd": "net.inet.tcp.rfc1323"}, zero, Info,
+			"Without them at one end, round trips are measured less often, and a fast connection is not protected against " +
+				"old segments whose sequence numbers have come round (RFC 7323)."},
 	}
 }
 
@@ -96,8 +173,8 @@ func optionsDiffer(a, b *facts.Facts) (out []Finding) {
 	for _, o := range pairedOptions() {
 		v, src, known := setting(a, o.names[a.System])
 		w, src2, known2 := setting(b, o.names[b.System])
-		if !known || !known2 || o.off(v) == o.off(w) {
-			continue
+		if !known || !known2 || o.off(v) == o.off(w) || len(out) > 0 && o.subject == "timestamps" && a.System != b.System {
+			continue // the BSDs have one setting for both
 		}
 		on, off, name := a, b, o.names[b.System]
 		if o.off(v) {
@@ -106,16 +183,20 @@ func optionsDiffer(a, b *facts.Facts) (out []Finding) {
 		found := with(o.severity, one(o.subject, []facts.Source{src, src2}, "on at %s, off at %s (%s is 0)",
 			on.Host, off.Host, name))
 		found[0].Because = o.because
-		found[0].Fix = []Fix{{Action: "set " + name + " to 1 on " + off.Host}}
+		command := "sysctl "
+		if off.System == system.Linux {
+			command = "sysctl -w "
+		}
+		found[0].Fix = []Fix{{Action: "on " + off.Host + ": " + command + name + "=1"}}
 		out = append(out, found...)
 	}
 	return out
 }
 
 // offloadsDiffer finds an end without the offloads that the other one has at the same rate.
-func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
-	n, m := a.Outlet(), b.Outlet()
-	if n == nil || m == nil || a.System != b.System {
+func (p linkPair) offloadsDiffer(a, b *facts.Facts) (out []Finding) {
+	n, m := p.n, p.m
+	if a.System != b.System {
 		return nil
 	}
 	for _, name := range []string{"tcp-segmentation-offload", "generic-receive-offload", "TSO4", "LRO"} {
@@ -127,9 +208,9 @@ func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
 		if !known || !known2 || f.On == g.On {
 			continue
 		}
-		on, off := a.Host, b.Host
+		on, off, card := a.Host, b.Host, m
 		if g.On {
-			on, off = b.Host, a.Host
+			on, off, card = b.Host, a.Host, n
 		}
 		src, src2 := f.Source, g.Source
 		if src.Text == "" {
@@ -140,6 +221,9 @@ func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
 		}
 		found := with(Info, one(strings.ToLower(name), []facts.Source{src, src2}, "on at %s, off at %s", on, off))
 		found[0].Because = "The end without it spends more CPU time per packet and may be the bottleneck."
+		if a.System == system.Linux {
+			found = do("on "+off+": "+shell.Join("ethtool", "-K", card.Name, name, "on"), found)
+		}
 		out = append(out, found...)
 	}
 	return out

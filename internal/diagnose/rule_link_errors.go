@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -8,7 +11,7 @@ import (
 func linkErrors() Rule {
 	return Rule{
 		ID: "link-errors", Title: "Frames arrive corrupted (CRC errors)", Severity: Warning,
-		Needs: []string{"linux:links", "freebsd:interface counters|interface rates|settings",
+		Needs: []string{"linux:links|rdma", "freebsd:interface counters|interface rates|settings",
 			"openbsd:interface counters|interface rates|driver counters"},
 		Because: "Every corrupted frame is a lost packet: cable, optic, connector or card.",
 		Confirm: "The counter grows with the traffic, and stops growing after the cable or optic is replaced.",
@@ -52,11 +55,45 @@ func linkErrors() Rule {
 					one(n.Name, []facts.Source{c.Source}, "corrupted frames: %s is %s%s",
 						name, happened(c), ofReceived(n, c))))...)
 			}
-			return out
+			return append(out, fabricErrors(in.Facts)...)
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 812, 0, 0), "ethtool -S eth0",
 			"NIC statistics:\n     rx_crc_errors: 812\n"),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
 			"NIC statistics:\n     rx_crc_errors: 0\n"),
 	}
+}
+
+// fabricErrors finds ports of InfiniBand that count damaged symbols or packets, or had to train their link again. How often
+// a link went down says nothing alone: so does a host that starts.
+func fabricErrors(f *facts.Facts) (out []Finding) {
+	const few = 100 // a good cable has a handful in months
+	for _, device := range rdmaDevices(f) {
+		var said []string
+		var evidence []facts.Source
+		var most facts.Counter
+		for _, c := range []struct{ name, what string }{{"symbol_error", "symbol errors"},
+			{"port_rcv_errors", "packets received with errors"}, {"local_link_integrity_errors", "link integrity errors"},
+			{"link_error_recovery", "link error recoveries"}} {
+			counter := f.Counters["rdma."+device+"."+c.name]
+			if counter.Value == 0 {
+				continue
+			}
+			said = append(said, fmt.Sprintf("%s: %s", c.what, happened(counter)))
+			evidence = append(evidence, counter.Source)
+			if counter.Value > most.Value {
+				most = counter
+			}
+		}
+		if len(said) > 0 {
+			s := Info
+			if most.Value >= few {
+				s = Warning
+			}
+			out = append(out, atMost(Warning, do("reseat or replace the cable or optic of this port and clean its connectors; then "+
+				"clear the counters (perfquery -R LID PORT) and check them again under load (perfquery LID PORT, ibqueryerrors)",
+				with(s, one(device, evidence, "%s", strings.Join(said, "; ")))))...)
+		}
+	}
+	return out
 }

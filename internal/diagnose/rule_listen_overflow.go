@@ -38,20 +38,31 @@ func listenOverflow() Rule {
 // programsBacklog reports whether all full accept queues that were seen are shorter than the kernel allows: their
 // programs asked for no more.
 func programsBacklog(f *facts.Facts) bool {
-	full := false
+	full, limit := false, int64(128) // the lowest default
 	for _, name := range []string{"net.core.somaxconn", "kern.ipc.soacceptqueue", "kern.ipc.somaxconn"} {
-		limit, known := f.Integer(name)
-		for _, l := range f.Listeners {
-			if !known || l.Queue == 0 || l.Backlog == 0 || l.Queue < l.Backlog {
-				continue
-			}
-			if int64(l.Backlog) >= limit {
-				return false
-			}
-			full = true
+		if v, known := f.Integer(name); known {
+			limit = v
 		}
 	}
+	for _, l := range f.Listeners {
+		if l.Queue == 0 || l.Backlog == 0 || l.Queue < l.Backlog {
+			continue
+		}
+		if int64(l.Backlog) >= limit {
+			return false
+		}
+		full = true
+	}
 	return full
+}
+
+// programOf is a command that shows which program listens on an address.
+func programOf(f *facts.Facts, local string) string {
+	port := local[strings.LastIndexAny(local, ":.")+1:]
+	if f.System == "linux" {
+		return "ss -ltnp sport = :" + port
+	}
+	return "sockstat -l -p " + port
 }
 
 // listenMessages finds FreeBSD's own report (sys/kern/uipc_socket.c,

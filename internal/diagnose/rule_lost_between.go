@@ -15,9 +15,15 @@ func lostBetween() Rule {
 			"queue, a bad link or a policer, not in either program.",
 		Check: func(in Input) (out []Finding) {
 			for _, dir := range []struct{ from, to *facts.Facts }{{in.Facts, in.Peer}, {in.Peer, in.Facts}} {
-				if found := worstLoss(dir.from, dir.to); found != nil {
-					out = append(out, found...)
+				found := worstLoss(dir.from, dir.to)
+				for i := range found {
+					for j, end := range []*facts.Facts{dir.from, dir.to} {
+						if end == in.Peer {
+							found[i].Evidence[j] = peerSource(end, found[i].Evidence[j])
+						}
+					}
 				}
+				out = append(out, found...)
 			}
 			return out
 		},

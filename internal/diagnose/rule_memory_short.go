@@ -1,6 +1,10 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/facts"
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
 
 // memoryShort finds hosts whose memory is so short that programs wait for it: sar -B and -W of sysstat show the pages that the
 // kernel looked at in the search of free ones (pgscank by kswapd, pgscand by the programs themselves) and those that it read
@@ -8,7 +12,7 @@ import "github.com/wirerate/wirerate/internal/facts"
 func memoryShort() Rule {
 	return Rule{
 		ID: "memory-short", Title: "Memory is short, and programs stall on it", Systems: onLinux(),
-		Needs:    []string{"activity|memory pressure"},
+		Needs:    []string{"activity|memory pressure|virtual memory|memory in use"},
 		Severity: Warning,
 		Because: "While the kernel reclaims pages, programs and packet reception wait: connections stall, health checks time " +
 			"out, and network buffer allocations fail.",
@@ -36,6 +40,14 @@ func memoryShort() Rule {
 			if p := in.Facts.MemoryPressure; p != nil && p.Full >= waits {
 				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs were stalled on memory for %.3g%% of "+
 					"the last minute", 100*p.Full))
+			}
+			const least, full = 0.03, 0.8
+			if m := in.Facts.FreeMemory; m != nil && m.Available < least && (!m.HasSwap || m.Swapped >= full) {
+				found := one("memory", []facts.Source{m.Source}, "only %s of it is available", percent(m.Available))
+				if m.HasSwap {
+					found[0].Summary += fmt.Sprintf(", and swap is %.0f%% used", 100*m.Swapped)
+				}
+				return do(memoryRemedy, found)
 			}
 			return nil
 		},

@@ -137,15 +137,19 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				what := s.what
+				what, host := s.what, ""
+				if s.named {
+					host = firstGroup(s.message, lines[0].Text)
+				}
 				if s.peers != nil {
 					if names := namedIn(in.Facts, s.peers); len(names) > 0 {
 						what += ": " + strings.Join(names[:min(len(names), 3)], ", ")
+						host = names[0]
 					}
 				}
 				found := one(cmp.Or(firstGroup(s.message, lines[0].Text), "storage"), lines, "%s (%s)", what, counted(n, "line"))
 				if found[0].Because, found[0].Confirm = s.because, s.confirm; s.do != "" {
-					found = do(s.do, found)
+					found = do(withServer(s.do, host), found)
 				}
 				return found
 			}
@@ -156,6 +160,19 @@ func serverSilent() Rule {
 	}
 }
 
+// withServer is a remedy with the name of the server in its commands, where a log tells one that can stand there.
+func withServer(action, host string) string {
+	if port := strings.LastIndexByte(host, ':'); port > 0 && !strings.Contains(host[:port], ":") {
+		host = host[:port]
+	}
+	if !serverName.MatchString(host) {
+		return action
+	}
+	return strings.ReplaceAll(action, " SERVER", " "+host)
+}
+
+var serverName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.:_@-]{0,254}$`)
+
 // silentServers are what logs say of servers that did not answer, and what is done about it.
 var silentServers = []struct {
 	message *regexp.Regexp
@@ -164,8 +181,9 @@ var silentServers = []struct {
 	confirm string
 	do      string
 	peers   *regexp.Regexp // the peers, where the subject is something else
+	named   bool           // the message names the server
 }{
-	{message: regexp.MustCompile(facts.SilentNFS), what: "the NFS server did not respond",
+	{message: regexp.MustCompile(facts.SilentNFS), named: true, what: "the NFS server did not respond",
 		do: "check the server at that time: disks (iostat -x 1), nfsd threads (grep th /proc/net/rpc/nfsd, nfsstat -s); then " +
 			"the path: ping -M do -s 1472 SERVER, nstat -az TcpRetransSegs"},
 	{message: regexp.MustCompile(facts.ClosedISCSI),
@@ -179,6 +197,10 @@ var silentServers = []struct {
 		what: "the connection to an iSCSI target failed",
 		do: "check the target at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 TARGET (8972 " +
 			"with jumbo frames), nstat -az TcpRetransSegs"},
+	{message: regexp.MustCompile(facts.SilentTarget),
+		what: "the iSCSI target did not respond",
+		do: "check the target at that time: its log, its disks; then the path: ping -D -s 1472 TARGET (8972 with jumbo frames), " +
+			"netstat -s -p tcp (data packets retransmitted)"},
 	{message: regexp.MustCompile(facts.SilentInitiator),
 		what: "the iSCSI initiator did not respond to this target",
 		do: "check the initiator's log for that time, then the path: ping -M do -s 1472 INITIATOR (8972 with jumbo frames), " +
@@ -190,7 +212,7 @@ var silentServers = []struct {
 		confirm: "iostat -x 1 on the target shows waits of seconds at the times of these messages.",
 		do: "on this host, check the disks behind the target: iostat -x 1 (ZFS: zpool iostat -l 1), then smartctl -a on " +
 			"the slowest"},
-	{message: regexp.MustCompile(facts.SilentSMB),
+	{message: regexp.MustCompile(facts.SilentSMB), named: true,
 		what: "the SMB server did not respond",
 		do: "check the server at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 SERVER, nstat -az " +
 			"TcpRetransSegs"},
@@ -215,8 +237,16 @@ var silentServers = []struct {
 		what:  "the DRBD peer did not respond",
 		peers: regexp.MustCompile(`(?:block |drbd )\S+ (?:tcp:)?([\w.-]+): (?:PingAck did not arrive|conn\( \w+ -> NetworkFailure)`),
 		do: "check the peer's log for that time (a restart, a full disk queue), then the path: ip -s link on both hosts, ping -M " +
-			"do -s 1472 PEER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
+			"do -s 1472 SERVER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
 			"30 (tenths of a second; the default is 5) in the net section of the resource and run drbdadm adjust"},
+	{message: regexp.MustCompile(facts.FailedPath), what: "a path to the storage failed",
+		because: "multipath goes on over the remaining paths: with less throughput, and without redundancy. While it finds out, I/O stalls.",
+		confirm: "multipath -ll shows the path as failed faulty.",
+		do: "check what this path goes over: the link of its card (ip -s link, or the HBA's in dmesg), the switch port and the " +
+			"target's port; multipath -ll shows whether it is back"},
+	{message: regexp.MustCompile(facts.SilentLustre), named: true, what: "a Lustre server did not respond",
+		do: "check the server at that time (dmesg there, iostat -x 1 for its disks); then the path: lctl ping SERVER from this " +
+			"client, the counters of both ends (ip -s link, perfquery for InfiniBand), and nstat -az TcpRetransSegs for @tcp"},
 	{message: regexp.MustCompile(facts.LostNVMeTarget),
 		what: "the connection to an NVMe target failed",
 		do: "check the target at that time: its log, its disks; then the path: ping -M do -s 1472 TARGET (8972 with jumbo " +
@@ -228,8 +258,8 @@ var silentServers = []struct {
 		do: "check the brick with gluster volume status and its log (/var/log/glusterfs/bricks) for a restart or " +
 			"a full disk at that time; then the path: ping -M do -s 1472 HOST, nstat -az TcpRetransSegs; once it " +
 			"is back, check the healing: gluster volume heal VOLUME info"},
-	{message: regexp.MustCompile(facts.SilentGlusterFS), what: "a GlusterFS brick did not respond",
-		do: "check the brick's host at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 HOST (8972 " +
+	{message: regexp.MustCompile(facts.SilentGlusterFS), named: true, what: "a GlusterFS brick did not respond",
+		do: "check the brick's host at that time: its log, its disks (iostat -x 1); then the path: ping -M do -s 1472 SERVER (8972 " +
 			"with jumbo frames), nstat -az TcpRetransSegs"},
 }
 

@@ -10,7 +10,7 @@ import (
 func noCarrier() Rule {
 	return Rule{
 		ID: "no-carrier", Title: "A network card is administratively up but has no link", Severity: Warning,
-		Needs: []string{"linux:links|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs: []string{"linux:links|link *|fabric links", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "No signal arrives from the other end: a missing, damaged or unsupported cable or optic, a port that is shut " +
 			"down, or different fixed speeds at the two ends.",
 		Confirm: "The link comes up with another cable, optic or port.",
@@ -50,7 +50,7 @@ func noCarrier() Rule {
 				found[0].Because, found[0].Confirm = because, confirm
 				out = append(out, do(next, found)...)
 			}
-			return out
+			return append(out, idleFabric(in.Facts)...)
 		},
 		Fires: freebsdExample("ifconfig -a", "igb1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n"+
 			"\tether 02:00:00:00:00:02\n\tmedia: Ethernet autoselect\n\tstatus: no carrier\n"),

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // numaFar finds cards whose interrupts run on another NUMA node.
@@ -22,7 +24,7 @@ func numaFar() Rule {
 				list, ok := in.Facts.Setting(name)
 				near := cpuList(list)
 				_, others := in.Facts.Setting("/sys/devices/system/node/node1/cpulist")
-				sums, _, evidence := queueInterrupts(in.Facts, n.Name)
+				sums, _, evidence := queueInterrupts(in.Facts, func(irq facts.Interrupt) bool { return irq.NIC == n.Name })
 				if !ok || len(near) == 0 || !others {
 					continue
 				}

@@ -19,25 +19,11 @@ func oneCore() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				sums, queues, evidence := queueInterrupts(in.Facts, n.Name)
-				if queues < 2 || len(sums) < 2 {
-					continue
-				}
-				var all, most uint64
-				core := 0
-				for id, v := range sums {
-					all += v
-					if v > most {
-						most, core = v, id
-					}
-				}
-				if all < 10000 || float64(most) < 0.95*float64(all) {
-					continue
-				}
-				out = append(out, do("spread them: systemctl enable --now irqbalance, or write one CPU per queue to "+
-					"/proc/irq/N/smp_affinity_list",
-					one(n.Name, sample(evidence), "CPU %d handled %.0f%% of the interrupts of %d queues", core,
-						100*float64(most)/float64(all), queues))...)
+				name := n.Name
+				out = append(out, queuesOnOneCore(in.Facts, name, func(irq facts.Interrupt) bool { return irq.NIC == name })...)
+			}
+			for _, card := range unnamedCards(in.Facts) {
+				out = append(out, queuesOnOneCore(in.Facts, card, func(irq facts.Interrupt) bool { return irq.NIC == "" && cardOfQueue(irq.Name) == card })...)
 			}
 			if len(out) == 0 {
 				out = networkInterrupts(in.Facts)
@@ -51,6 +37,51 @@ func oneCore() Rule {
 			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41:      0     "+
 				"800000   PCI-MSI 2-edge      eth0-TxRx-1\n"),
 	}
+}
+
+// queuesOnOneCore finds queues of one card whose interrupts a single CPU handles.
+func queuesOnOneCore(f *facts.Facts, card string, its func(facts.Interrupt) bool) []Finding {
+	sums, queues, evidence := queueInterrupts(f, its)
+	if queues < 2 || len(sums) < 2 {
+		return nil
+	}
+	var all, most uint64
+	core := 0
+	for id, v := range sums {
+		all += v
+		if v > most {
+			most, core = v, id
+		}
+	}
+	if all < 10000 || float64(most) < 0.95*float64(all) {
+		return nil
+	}
+	return do("spread them: systemctl enable --now irqbalance, or write one CPU per queue to /proc/irq/N/smp_affinity_list",
+		one(card, sample(evidence), "CPU %d handled %.0f%% of the interrupts of %d queues", core,
+			100*float64(most)/float64(all), queues))
+}
+
+// queueOfCard tells the interrupt of a queue that its driver does not name after an interface: mlx4, mlx5, virtio_net, gve,
+// hns3, mana, and others that say TxRx.
+var queueOfCard = regexp.MustCompile(`^(mlx[45]_comp|mlx4-|virtio\d+-input\.|gve-ntfy-blk|mana_q|.*-TxRx-)\d+(@\S+)?(?:\s|$)`)
+
+// cardOfQueue is the card that such a queue is of.
+func cardOfQueue(name string) string {
+	m := queueOfCard.FindStringSubmatch(name)
+	if m == nil {
+		return ""
+	}
+	return strings.TrimRight(m[1]+m[2], "-.")
+}
+
+// unnamedCards are the cards of such queues.
+func unnamedCards(f *facts.Facts) (cards []string) {
+	for _, irq := range f.Interrupts {
+		if card := cardOfQueue(irq.Name); irq.NIC == "" && card != "" && !slices.Contains(cards, card) && len(cards) < 64 {
+			cards = append(cards, card)
+		}
+	}
+	return cards
 }
 
 // networkHardware tells the interrupts of cards that are not named after an interface: those of routers and small
@@ -102,15 +133,15 @@ func networkInterrupts(f *facts.Facts) []Finding {
 		"interrupt to another CPU (/proc/irq/N/smp_affinity_list)", found))
 }
 
-// queueInterrupts adds up the interrupts of an interface's busy queues by CPU,
+// queueInterrupts adds up the interrupts of a card's busy queues by CPU,
 // over the window when there is one.
-func queueInterrupts(f *facts.Facts, nic string) (sums []uint64, queues int, evidence []facts.Source) {
+func queueInterrupts(f *facts.Facts, its func(facts.Interrupt) bool) (sums []uint64, queues int, evidence []facts.Source) {
 	for _, irq := range f.Interrupts {
 		numbers := irq.PerCPU
 		if irq.Grown != nil {
 			numbers = irq.Grown
 		}
-		if irq.NIC != nic || !receives(irq.Name) || irq.Total.Value < 100 {
+		if !its(irq) || !receives(irq.Name) || irq.Total.Value < 100 {
 			continue
 		}
 		if sums == nil {

@@ -13,7 +13,7 @@ import (
 func oneQueue() Rule {
 	return Rule{
 		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(),
-		Needs: []string{"channels *|softnet"}, Severity: Warning,
+		Needs: []string{"channels *|softnet|indirection *"}, Severity: Warning,
 		Because: "Without several hardware queues, or software steering (RPS), one core handles every received packet.",
 		Confirm: "One CPU is busy in softirq under load while the others are idle.",
 		Check: func(in Input) (out []Finding) {
@@ -23,6 +23,12 @@ func oneQueue() Rule {
 			}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				if n.Queues.Hashed == 1 && n.Queues.HashedOf > 1 {
+					out = append(out, do(fmt.Sprintf("ethtool -X %s equal %d", n.Name, n.Queues.HashedOf), one(n.Name,
+						[]facts.Source{n.Shown["indirection"]}, "its indirection table sends everything to 1 of %d receive queues",
+						n.Queues.HashedOf))...)
+					continue
+				}
 				if !physical(n) || !n.Up || in.Facts.Cores < 2 || n.Queues.RX != 1 || steered(n) {
 					continue
 				}

@@ -46,8 +46,12 @@ func qdiscDrops() Rule {
 					case "fq":
 						found[0].Because = "fq drops packets of a flow above flow_limit (flows_plimit counts them), or of all flows above " +
 							"limit: the program sends faster than the pacing or the link allows."
-						found[0].Fix = []Fix{{Action: "raise flow_limit of fq, and limit if all flows together reach it (tc qdisc replace " +
-							"... fq flow_limit 1000 limit 20000), or reduce the program's bursts"}}
+						at := "root"
+						if q.Parent != "" {
+							at = "parent " + q.Parent
+						}
+						found[0].Fix = []Fix{{Action: "raise flow_limit of fq, and limit if all flows together reach it (tc qdisc replace dev " +
+							typed(n.Name) + " " + at + " fq flow_limit 1000 limit 20000), or reduce the program's bursts"}}
 					}
 					out = append(out, found...)
 				}

@@ -18,14 +18,7 @@ func rdmaLosses() Rule {
 			"sent since, or waits for a timeout.",
 		Confirm: "The counters grow while it is slow, and switch ports on the path count drops.",
 		Check: func(in Input) (out []Finding) {
-			devices := map[string]bool{}
-			for name := range in.Facts.Counters {
-				if rest, ok := strings.CutPrefix(name, "rdma."); ok {
-					device, _, _ := strings.Cut(rest, ".")
-					devices[device] = true
-				}
-			}
-			for _, device := range slices.Sorted(maps.Keys(devices)) {
+			for _, device := range rdmaDevices(in.Facts) {
 				if found := rdmaOf(in.Facts, device); found != nil {
 					out = append(out, do("configure a lossless class (PFC) for this traffic on every switch of the path, or ECN with "+
 						"DCQCN at both ends, and check that the priority (DSCP/PCP) mapping matches", found)...)
@@ -36,6 +29,18 @@ func rdmaLosses() Rule {
 		Fires: linuxExample(facts.RDMA, "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31 out_of_sequence 0\n"),
 		Quiet: linuxExample(facts.RDMA, "link mlx5_0/1 packet_seq_err 0 local_ack_timeout_err 0 out_of_sequence 0\n"),
 	}
+}
+
+// rdmaDevices are the devices and ports of which RDMA counters are known.
+func rdmaDevices(f *facts.Facts) []string {
+	devices := map[string]bool{}
+	for name := range f.Counters {
+		if rest, ok := strings.CutPrefix(name, "rdma."); ok {
+			device, _, _ := strings.Cut(rest, ".")
+			devices[device] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(devices))
 }
 
 // rdmaOf judges what one device counts: as requester refused sequences and expired timers, as responder gaps. The others

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -28,6 +29,12 @@ func reordering() Rule {
 			if bond := roundRobin(f); bond != nil {
 				out[0].Summary += "; " + bond.Name + " sends round-robin over its members"
 				return decisive(do(oneMember, with(Warning, out)))
+			}
+			const most, many = 0.5, 0.005 // of the retransmissions, of the segments
+			if again := f.Counters["Tcp.RetransSegs"]; needless(f) >= most && float64(again.Value) >= many*float64(sent) {
+				out[0].Summary += fmt.Sprintf("; %.0f%% of the %d retransmissions were needless", 100*needless(f), again.Value)
+				out[0].Evidence = append(out[0].Evidence, f.Counters["TcpExt.TCPDSACKRecv"].Source)
+				out = with(Warning, out)
 			}
 			return do("check the path for per-packet instead of per-flow load balancing (balance-rr bonds, parallel links)", out)
 		},

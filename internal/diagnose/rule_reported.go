@@ -297,6 +297,25 @@ var knownReports = []knownReport{
 		do: "check that the upstream runs and listens on the port of its Service (kubectl get endpoints), and " +
 			"check the response flags in the proxy's access log (UF, UC, URX); if the upstream closes " +
 			"connections, make its keep-alive timeout longer than the proxy's idle timeout"}},
+	{regexp.MustCompile(`Aborted connection .*\(Got timeout (?:reading|writing)`), "MySQL", reportText{
+		summary: "the server closed connections that were idle for longer than its timeout",
+		because: "A client that keeps a connection in its pool for longer than wait_timeout gets an error the next time it " +
+			"uses it. With a timeout of seconds (net_read_timeout), the client or the path stalled in the middle of a request.",
+		do: "compare SHOW VARIABLES LIKE '%timeout' with the interval of the messages; let the pool discard connections before " +
+			"wait_timeout (HikariCP maxLifetime, SQLAlchemy pool_recycle), or raise it"}},
+	{regexp.MustCompile(`Aborted connection .*\(Got an error (?:reading|writing)`), "MySQL", reportText{
+		summary: "clients disconnected without closing their connections",
+		because: "A client program ended or crashed, its own or a proxy's timeout expired, a packet was larger than " +
+			"max_allowed_packet, or the connection broke on the path.",
+		do: "check the log of the client that the message names at that time; compare max_allowed_packet with what it sends; if " +
+			"it did not end the connection, check for a firewall or load balancer with a shorter idle timeout, and for loss " +
+			"(ss -ti dst CLIENT)"}},
+	{regexp.MustCompile(`\[gc\]\[|\bGCInspector\b|Detected pause in JVM|\bJvmPauseMonitor\b`), "JVM", reportText{
+		summary: "a garbage collection stopped the program for seconds",
+		because: "While the JVM collects garbage, the program answers nobody: to its peers and clients this looks like a dead " +
+			"network, and clusters remove the node.",
+		do: "find what fills the heap (jcmd PID GC.heap_info, jmap -histo PID); raise -Xmx if memory allows, use G1 or ZGC, " +
+			"and make sure that the heap is not swapped out (vmstat 1: si, so)"}},
 	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
 		because: "Kubelet marks the node NotReady after 3 minutes. The runtime or a container hangs (often on a " +

@@ -1,6 +1,12 @@
 package diagnose
 
 import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -8,7 +14,8 @@ import (
 func retransmissions() Rule {
 	return Rule{
 		ID: "retransmissions", Title: "TCP retransmits a notable share of segments",
-		Needs: []string{"linux:counters|activity|handshakes", "linux:protocols|activity|handshakes",
+		Needs: []string{"linux:counters|activity|handshakes|retransmitted segments",
+			"linux:protocols|activity|handshakes|retransmitted segments",
 			"freebsd:counters|flows|handshakes", "openbsd:counters|handshakes"},
 		Severity: Warning,
 		Because:  "Loss limits loss-based congestion control on long paths; finding its cause matters more than any setting.",
@@ -17,6 +24,9 @@ func retransmissions() Rule {
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if found := shownAgain(f); found != nil {
+				return found
+			}
+			if found := tracedAgain(f); found != nil {
 				return found
 			}
 			if f.System == "freebsd" && f.Counters["tcp.packet_sent.data_packet"].Value == 0 {
@@ -44,7 +54,7 @@ func retransmissions() Rule {
 				return nil
 			case share < 0.002:
 				s = trifling
-			case share >= 0.01:
+			case share*(1-needless(f)) >= 0.01: // what was needless was not lost
 				s = Warning
 			}
 			return do("find which peers see loss, then where: check the error counters of this host's link first, "+
@@ -72,6 +82,46 @@ func shownAgain(f *facts.Facts) []Finding {
 	}
 	return one("tcp "+worst.To, []facts.Source{worst.AgainLine}, "of %d data segments shown, %d were retransmitted or out "+
 		"of order", worst.Data, worst.Again)
+}
+
+// tracedAgain finds the peer to which most segments were sent again while somebody traced it.
+func tracedAgain(f *facts.Facts) []Finding {
+	const few, of = 100, 0.5
+	var most facts.Counter
+	peer, peers, all := "", 0, uint64(0)
+	for _, name := range slices.Sorted(maps.Keys(f.Counters)) {
+		to, ok := strings.CutPrefix(name, "retransmits.")
+		if !ok {
+			continue
+		}
+		c := f.Counters[name]
+		peers, all = peers+1, all+c.Value
+		if c.Value > most.Value {
+			peer, most = to, c
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	s := Info
+	if all >= few {
+		s = Warning
+	}
+	host := peer
+	if address, err := netip.ParseAddrPort(peer); err == nil {
+		host = address.Addr().String()
+	}
+	if peers > 1 && float64(most.Value) < of*float64(all) {
+		return with(s, do("this host's own link is common to them: ip -s link and ethtool -S NAME here; then mtr -rwbzc 200 "+host,
+			one("tcp", []facts.Source{most.Source}, "%d segments were retransmitted to %d peers; the first is %s with %d", all,
+				peers, peer, most.Value)))
+	}
+	summary := fmt.Sprintf("%d segments were retransmitted to this peer while it was traced", most.Value)
+	if peers > 1 {
+		summary = fmt.Sprintf("%d of %d retransmitted segments went to this one of %d peers", most.Value, all, peers)
+	}
+	return with(s, do("find where packets to it are lost: ip -s link and ethtool -S NAME on that host, mtr -rwbzc 200 "+host+
+		"; ss -ti dst "+host+" shows the share (retrans and segs_out)", one("tcp "+peer, []facts.Source{most.Source}, "%s", summary)))
 }
 
 // sentAgain finds the connection that sent most again, where only netstat -T shows it.

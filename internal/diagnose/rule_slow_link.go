@@ -18,7 +18,7 @@ import (
 func slowLink() Rule {
 	return Rule{
 		ID: "slow-link", Title: "A link runs below the speed that its card supports",
-		Needs: []string{"linux:link *|hardware|messages", "freebsd:ifconfig", "openbsd:ifconfig"}, Severity: Warning,
+		Needs: []string{"linux:link *|hardware|messages|fabric links", "freebsd:ifconfig", "openbsd:ifconfig"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -42,8 +42,12 @@ func slowLink() Rule {
 				}
 				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)
 				switch {
-				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
-					found[0].Summary += fmt.Sprintf("; this end advertises nothing faster, the other end offers %s", n.Offered)
+				case n.Advertised > 0 && n.Advertised <= n.Speed && !fixedSpeed(n) && (n.Offered == 0 || n.Offered > n.Speed):
+					found[0].Summary += "; this end advertises nothing faster"
+					found[0].Evidence = append(found[0].Evidence, modesShown(in.Facts, n, advertisedModes...)...)
+					if n.Offered > 0 {
+						found[0].Summary += fmt.Sprintf(", the other end offers %s", n.Offered)
+					}
 					found = do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+
 						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
@@ -68,7 +72,7 @@ func slowLink() Rule {
 				out = do("replace the cable, and check plug and socket for a damaged pair",
 					one("link", lines, "the card fell back from the negotiated speed (downshift; %s)", counted(n, "message")))
 			}
-			if len(out) == 0 {
+			if out = append(out, slowFabric(in.Facts)...); len(out) == 0 {
 				return slowedInLog(in.Facts)
 			}
 			return out
@@ -99,7 +103,7 @@ func advertisesLess(f *facts.Facts, n *facts.NIC) []Finding {
 	if n.Offered > 0 || n.Advertised == 0 || n.Advertised >= n.Fastest || n.Fastest < units.Gbit {
 		return nil
 	}
-	found := one(n.Name, modesShown(f, n, "\tAdvertised link modes:", "  Advertised link modes:"), "it advertises %s at most, and "+
+	found := one(n.Name, modesShown(f, n, advertisedModes...), "it advertises %s at most, and "+
 		"supports %s", n.Advertised, n.Fastest)
 	found[0].Because = "A link comes up at a speed that both ends advertise: speeds that the card does not " +
 		"advertise are never used."
@@ -107,12 +111,24 @@ func advertisesLess(f *facts.Facts, n *facts.NIC) []Finding {
 		"advertise with the mask of all modes)", found)))
 }
 
-// modesShown are the lines of ethtool's answer with one of the titles.
+// advertisedModes are titles of what this end advertises: with another word before them it is the other end.
+var advertisedModes = []string{"\tAdvertised link modes:", "  Advertised link modes:"}
+
+// modesShown are the lines of ethtool's answer with one of the titles, and the last one that goes on with it: the fastest.
 func modesShown(f *facts.Facts, n *facts.NIC, titles ...string) (shown []facts.Source) {
 	from := "ethtool " + n.Name
-	for i, line := range f.Lines(from) {
-		if holdsAny(line, titles...) {
-			shown = append(shown, f.Line(from, i+1))
+	lines := f.Lines(from)
+	for i, line := range lines {
+		if !holdsAny(line, titles...) {
+			continue
+		}
+		shown = append(shown, f.Line(from, i+1))
+		last := i
+		for last+1 < len(lines) && !strings.Contains(lines[last+1], ":") && strings.Contains(lines[last+1], "base") {
+			last++
+		}
+		if last > i {
+			shown = append(shown, f.Line(from, last+1))
 		}
 	}
 	return shown

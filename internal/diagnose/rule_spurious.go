@@ -30,3 +30,9 @@ func spurious() Rule {
 			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 2100\n"),
 	}
 }
+
+// needless is the share of retransmissions that peers reported as duplicates (Linux).
+func needless(f *facts.Facts) float64 {
+	again, twice := f.Counters["Tcp.RetransSegs"].Value, f.Counters["TcpExt.TCPDSACKRecv"].Value
+	return min(float64(twice)/float64(max(again, 1)), 1)
+}

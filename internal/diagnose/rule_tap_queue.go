@@ -13,7 +13,7 @@ import (
 func tapQueue() Rule {
 	return Rule{
 		ID: "tap-queue-full", Title: "A virtual machine or VPN reads its packets too slowly", Systems: []string{"linux", "freebsd"},
-		Needs: []string{"linux:links", "freebsd:interface counters"}, Severity: Warning,
+		Needs: []string{"linux:links|messages", "freebsd:interface counters"}, Severity: Warning,
 		Because: "Packets sent to a TAP or TUN device wait for the program behind it (hypervisor, VPN): the queue was full " +
 			"because that program got too little CPU time, or because of a burst longer than the queue.",
 		Confirm: "The counter grows while it is slow, and less so with a longer queue.",
@@ -36,8 +36,21 @@ func tapQueue() Rule {
 				return do("give the virtual machine or VPN more CPU time; for bursts, lengthen the queue: net.link.ifqmaxlen=512 in "+
 					"/boot/loader.conf", out)
 			}
-			return withFix(Fix{Setting: "link:txqueuelen"}, do("use vhost-net and multiqueue for the virtual machine's card (libvirt: "+
-				"<driver name='vhost' queues='4'/>), give it more CPU time, and lengthen the queue", out))
+			for i := range out {
+				out[i].Fix = []Fix{{Setting: "link:txqueuelen"}}
+			}
+			if lines, n := matching(in.Facts, guestStalled); n > 0 {
+				vif := guestStalled.FindStringSubmatch(lines[0].Text)[1]
+				stalled := do("check the virtual machine at that time: whether it hung or was paused, and its CPU load and "+
+					"steal time (xl list, xentop on the host; vmstat 1 inside)", one(vif, lines, "the virtual machine behind it "+
+					"took no packets for seconds, and the host closed the interface meanwhile (%s)", counted(n, "line")))
+				stalled[0].Because = "The host gave the virtual machine's card packets that it did not take; while the interface " +
+					"is closed, all packets to the virtual machine are dropped."
+				stalled[0].Confirm = "The virtual machine is unreachable between this message and \"Guest Rx ready\"."
+				return append(out, stalled...)
+			}
+			return do("use vhost-net and multiqueue for the virtual machine's card (libvirt: <driver name='vhost' queues='4'/>), "+
+				"give it more CPU time, and lengthen the queue", out)
 		},
 		Fires: linuxExample("ifconfig -a", tapExample(9000)),
 		Quiet: linuxExample("ifconfig -a", tapExample(9)),
@@ -46,6 +59,9 @@ func tapQueue() Rule {
 
 // tapName tells the devices that libvirt, Proxmox, Open vSwitch, OpenStack and VPNs name so.
 var tapName = regexp.MustCompile(`^(?:vnet\d+|tap[\w.-]+|tun\d+|macvtap\d+|qvo[\w-]+)$`)
+
+// guestStalled is what Xen's backend says (drivers/net/xen-netback/rx.c) when a queue of the guest takes nothing for a while.
+var guestStalled = regexp.MustCompile(`\b(vif\d+\.\d+): Guest Rx stalled`)
 
 func tapExample(overruns int) string {
 	return "vnet0     Link encap:Ethernet  HWaddr FE:52:00:01:01:94\n          UP BROADCAST RUNNING MULTICAST  MTU:1500  " +

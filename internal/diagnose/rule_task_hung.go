@@ -32,13 +32,13 @@ func tasksHung() Rule {
 				if silent > 0 {
 					found = with(Info, found) // storage-server-silent says it
 				}
-				return do("check whether the server responds at that time, and its disks", found)
+				return do(askServer, found)
 			case silent > 0 && !strings.HasPrefix(name, "nfsd"):
 				found = with(Info, found)
 				found[0].Because = "The same log shows a storage server that did not respond: the task probably " +
 					"waits for it."
 				found[0].Confirm = "The call trace after the message names the network file system (nfs_, cifs_, ceph_)."
-				return do("check whether the server responds at that time, and its disks", found)
+				return do(askServer, found)
 			case strings.HasPrefix(name, "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
 			}
@@ -52,6 +52,10 @@ func tasksHung() Rule {
 		Quiet: linuxExample("dmesg", "[ 9.1] nfsd: last server has exited, flushing export cache\n"),
 	}
 }
+
+// askServer is what is done about a program that waits for a file server.
+const askServer = "find the server (nfsstat -m, mount -t cifs), and check at that time whether it responds (rpcinfo -T tcp SERVER " +
+	"nfs, ping -M do -s 1472 SERVER), and on it the disks (iostat -x 1)"
 
 // hungTasks are the messages and the first program that they name; where the first line was cut, the row with the state
 // of the program and the hint before it are left.

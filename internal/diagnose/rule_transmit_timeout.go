@@ -41,7 +41,7 @@ func transmitTimeout() Rule {
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
-		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
+		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", ": transmit timeout", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net

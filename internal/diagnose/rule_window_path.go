@@ -238,6 +238,11 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 	if len(f.Pings) == 0 && f.Told.RTT > 0 { // the words of the post tell it
 		return facts.Ping{Avg: f.Told.RTT.Seconds(), Source: f.Told.RTTSource}, true
 	}
+	for _, end := range f.TransferEnds {
+		if len(f.Pings) == 0 && end.RTT > 0 {
+			return facts.Ping{Avg: end.RTT, Source: end.Source}, true
+		}
+	}
 	return facts.Ping{}, false
 }
 

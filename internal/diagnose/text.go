@@ -345,6 +345,9 @@ func (f Finding) details(b *strings.Builder) {
 		}
 		wrap(b, "  | ", "  |   ", where+": "+e.Text)
 	}
+	if f.Host != "" {
+		wrap(b, "  at:  ", "       ", f.Host+", the other end: so are the commands")
+	}
 	wrap(b, "  why: ", "       ", f.Because)
 	for i, fix := range f.Fix {
 		if i+1 < len(f.Fix) && f.Fix[i+1].ValueFor == fix.ValueFor {

@@ -48,7 +48,9 @@ func windowOverRTT(c Ceiling, path netpath.Path, f *facts.Facts, account func(*f
 		return c.unknown("the round-trip time is not known; give it with --path rtt=")
 	}
 	b, err := account(f)
-	if err != nil {
+	if err != nil && b.cap > 0 && path.Rate > 0 && float64(b.cap)*8/path.RTT.Seconds() < path.LinkGoodput() {
+		b.share, b.why = 1, "at best: "+err.Error()
+	} else if err != nil {
 		return c.unknown("%v", err)
 	}
 	c.Sources = b.sources

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -85,3 +86,61 @@ func (f *Facts) readBonding(name string, t text) Part {
 
 // bondMember returns an interface with room for counters, made when it is new.
 func (f *Facts) bondMember(name string, src Source) *NIC { return f.linuxLink(name, src) }
+
+var (
+	teamTyped = regexp.MustCompile(`^teamdctl (?:-\S+ )*([A-Za-z][\w.-]*) state`)
+	teamPort  = regexp.MustCompile(`^  ([A-Za-z][\w.@-]*)$`)
+)
+
+// readTeam reads teamdctl NAME state (libteam): with the runner lacp each port with its aggregator and whether it is
+// selected. A team is kept as the bond that it replaces.
+func (f *Facts) readTeam(t text) error {
+	name := "team"
+	if m := teamTyped.FindStringSubmatch(t.typed); m != nil {
+		name = m[1]
+	}
+	lacp := false
+	ports := 0
+	var port *NIC
+	inPorts := false
+	for i, line := range t.lines() {
+		field, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		value = strings.TrimSpace(value)
+		if line != "" && line[0] != ' ' {
+			inPorts, port = field == "ports", nil
+			continue
+		}
+		src := f.Line(t.from, i+1)
+		if m := teamPort.FindStringSubmatch(line); m != nil && inPorts {
+			port = f.bondMember(m[1], src)
+			port.Master = name
+			ports++
+			continue
+		}
+		switch {
+		case field == "runner" && value == "lacp":
+			lacp = true
+		case port == nil:
+		case field == "aggregator ID":
+			port.Aggregator, _, _ = strings.Cut(value, ",")
+			port.show("aggregator", src)
+		case field == "selected" && value == "yes":
+			bond := f.bondMember(name, src)
+			bond.Aggregator = port.Aggregator
+			bond.show("aggregator", src)
+			port = f.NIC(port.Name) // the list may have grown
+		case field == "down count":
+			if v, ok := count(value); ok {
+				port.Counters["bond.link_failures"] = Counter{Value: v, Source: src}
+			}
+		}
+	}
+	if ports == 0 {
+		return errNothing
+	}
+	if bond := f.bondMember(name, f.Line(t.from, 1)); lacp {
+		bond.Kind, bond.BondMode = "bond", "802.3ad (team, LACP)"
+	}
+	f.Parts["bonding"] = Part{From: t.from, State: Read}
+	return nil
+}

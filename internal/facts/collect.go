@@ -199,6 +199,9 @@ func (f *Facts) linkReaders(opt Options) []reader {
 		if !opt.Thorough && !opt.everything {
 			asked = slices.DeleteFunc(asked, func(r reader) bool { return r.part == "optic "+nic })
 		}
+		if !opt.everything { // which cores work says as much of a live host
+			asked = slices.DeleteFunc(asked, func(r reader) bool { return r.part == "indirection "+nic })
+		}
 		readers = append(readers, asked...)
 	}
 	for _, nic := range brief {

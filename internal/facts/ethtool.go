@@ -28,6 +28,7 @@ func ethtoolReaders(nic string) []reader {
 		ask("features", "-k", readEthtoolFeatures),
 		ask("rings", "-g", readEthtoolRings),
 		ask("channels", "-l", readEthtoolChannels),
+		ask("indirection", "-x", readEthtoolIndirection),
 		ask("coalesce", "-c", readEthtoolCoalesce),
 		ask("pause", "-a", readEthtoolPause),
 		ask("statistics", "-S", readEthtoolStatistics),
@@ -218,6 +219,28 @@ func readEthtoolChannels(n *NIC, f *Facts, t text) error {
 		n.Queues.RX, n.Queues.TX = rx+n.Queues.Combined, tx+n.Queues.Combined
 	}
 	return err
+}
+
+var (
+	indirectionHead = regexp.MustCompile(`indirection table for \S+ with (\d{1,4}) RX ring`)
+	indirectionRow  = regexp.MustCompile(`^\s*\d{1,5}:((?:\s+\d{1,4})+)\s*$`)
+)
+
+// readEthtoolIndirection reads ethtool -x: to which queues the card spreads what it receives.
+func readEthtoolIndirection(n *NIC, f *Facts, t text) error {
+	of, queues := 0, map[string]bool{}
+	for i, line := range t.lines() {
+		if m := indirectionHead.FindStringSubmatch(line); m != nil {
+			of = smallNumber(m[1])
+			n.show("indirection", f.Line(t.from, i+1))
+		} else if m := indirectionRow.FindStringSubmatch(line); m != nil && of > 0 {
+			for _, q := range strings.Fields(m[1]) {
+				queues[q] = true
+			}
+		}
+	}
+	n.Queues.Hashed, n.Queues.HashedOf = len(queues), of
+	return nothingUnless(len(queues) > 0)
 }
 
 func (f *Facts) keepBlock(n *NIC, setting string, maximum bool, into [2]*int, v int, src Source) {

@@ -160,6 +160,10 @@ type Facts struct {
 	ProxyServers   []ProxyServer `json:"proxy_servers,omitempty"`
 	Throttled      []Throttling  `json:"throttled,omitempty"`
 	MemoryPressure *Pressure     `json:"memory_pressure,omitempty"`
+	FreeMemory     *FreeMemory   `json:"free_memory,omitempty"`
+	FabricLinks    []FabricLink  `json:"fabric_links,omitempty"`
+	GuestCards     []GuestCard   `json:"guest_cards,omitempty"`
+	OSDs           []OSD         `json:"osds,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	// Receipts are the intervals of TCP that iperf printed without a window: those of a receiver, and of iperf 2.

@@ -417,7 +417,8 @@ func lossCounters(all []namedCount) (out []namedCount) {
 // countsNone reports whether a line is of a table of ports that has a column for losses: that they are few says something
 // as well.
 func countsNone(line string) bool {
-	return len(line) <= 1024 && (vppRow.MatchString(line) || rtpStream.MatchString(line) || portRow.MatchString(line))
+	return len(line) <= 1024 && (vppRow.MatchString(line) || rtpStream.MatchString(line) || portRow.MatchString(line) ||
+		esxtopHeads.MatchString(line))
 }
 
 // portRow is a port of ovs-ofctl dump-ports.
@@ -454,6 +455,7 @@ func (f *Facts) rtpLosses(t text) (found bool) {
 // readLossCounts reads the paragraphs in which a tool that is not known counts losses.
 func (f *Facts) readLossCounts(t text) error {
 	all, found := t.lines(), f.rtpLosses(t)
+	found = f.esxtopLosses(t) || found
 	var before []namedCount
 	for first := 0; first < len(all); first++ {
 		end := first

@@ -56,17 +56,59 @@ func (f *Facts) readFree(t text) error {
 		case m[2] != "":
 			unit = map[string]units.Bytes{"B": 1, "K": units.KiB, "M": units.MiB, "G": units.GiB, "T": 1024 * units.GiB}[m[2]]
 		}
-		f.Line(t.from, i+1)
+		src := f.Line(t.from, i+1)
 		if f.Memory == 0 {
 			f.Memory = units.Bytes(v * float64(unit))
+		}
+		const columns = 7 // with the available memory, which old versions do not print
+		if left, ok := freeAmount(words[len(words)-1]); ok && len(words) == columns && v > 0 {
+			free := FreeMemory{Available: left / (v * freeUnits[m[2]]), Source: src}
+			if i+1 < len(t.lines()) {
+				free.swap(strings.Fields(t.lines()[i+1]))
+				f.Line(t.from, i+2)
+			}
+			f.FreeMemory = &free
 		}
 		return nil
 	}
 	return errNothing
 }
 
+// FreeMemory are shares: what programs can still have of the memory, and what is used of the space for swapping, if there is any.
+type FreeMemory struct {
+	Available float64 `json:"available_share"`
+	Swapped   float64 `json:"swap_used_share,omitempty"`
+	HasSwap   bool    `json:"has_swap,omitempty"`
+	Source    Source  `json:"source"`
+}
+
+// swap takes free's row of the space for swapping: total, used, free.
+func (m *FreeMemory) swap(row []string) {
+	const columns = 4
+	if len(row) != columns || !strings.HasSuffix(row[0], ":") && !strings.HasSuffix(row[0], "：") {
+		return
+	}
+	total, ok := freeAmount(row[1])
+	used, known := freeAmount(row[2])
+	if m.HasSwap = ok && known && total > 0; m.HasSwap {
+		m.Swapped = used / total
+	}
+}
+
+// freeUnits are those that free -h prints, in bytes; the numbers of a row without them have one unit.
+var freeUnits = map[string]float64{"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+func freeAmount(word string) (float64, bool) {
+	m := freeNumber.FindStringSubmatch(word)
+	if m == nil {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
+	return v * freeUnits[m[2]], err == nil && v < 1<<50
+}
+
 var (
-	freeRow    = regexp.MustCompile(`^(?:Mem|Mem\.|Mém|Speicher|Memoria|Memória)\s*:$`)
+	freeRow    = regexp.MustCompile(`^(?:Mem|Mem\.|Mém|Speicher|Memoria|Memória|内存|メモリ)\s*[:：]$`)
 	freeNumber = regexp.MustCompile(`^(\d+(?:[.,]\d+)?)([BKMGT])?i?$`)
 )
 

@@ -175,7 +175,7 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 			continue
 		}
 		words := strings.TrimRight(strings.TrimSpace(m[2]), ".")
-		name := cmp.Or(sentences[words], germanSentences[words], cutSentence(words))
+		name := cmp.Or(sentences[words], germanSentences[words], romanceSentence(words), cutSentence(words))
 		if sentencesRead++; name != "" {
 			sentencesKnown++
 		} else if foreign == 0 {
@@ -196,6 +196,25 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// romanceSentence finds the counters of segments in Spanish, Portuguese and French, whose words differ by their endings.
+func romanceSentence(words string) string {
+	for _, s := range romanceSentences {
+		if s.form.MatchString(words) {
+			return s.name
+		}
+	}
+	return ""
+}
+
+var romanceSentences = []struct {
+	form *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`^segment(?:o?s) (?:re|r)?retransmi(?:tidos|s)$|^segment(?:o?s) retransmi(?:tidos|s)$`), "Tcp.RetransSegs"},
+	{regexp.MustCompile(`^segment(?:o?s) (?:enviados|envoyés|émis)$`), "Tcp.OutSegs"},
+	{regexp.MustCompile(`^segment(?:o?s) (?:recibidos|recebidos|reçus)$`), "Tcp.InSegs"},
 }
 
 // cutSentence finds the counter of a sentence whose end is missing: the only one that begins so.

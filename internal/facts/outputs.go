@@ -69,10 +69,10 @@ const UnnamedLink = "interface"
 const BondingFolder = "/proc/net/bonding/"
 
 var (
-	ethtoolForm    = regexp.MustCompile(`^ethtool(?: -I| --include-statistics)?(?: (-[iklgcaSm]|--[a-z-]+))? ([A-Za-z0-9._@][A-Za-z0-9._@-]*)( .*)?$`)
+	ethtoolForm    = regexp.MustCompile(`^ethtool(?: -I| --include-statistics)?(?: (-[iklgcaSmx]|--[a-z-]+))? ([A-Za-z0-9._@][A-Za-z0-9._@-]*)( .*)?$`)
 	ethtoolOptions = map[string]string{"driver": "-i", "show-features": "-k", "show-offload": "-k", "show-channels": "-l",
 		"show-ring": "-g", "show-coalesce": "-c", "show-pause": "-a", "statistics": "-S", "show-eee": "--show-eee",
-		"show-fec": "-I --show-fec", "module-info": "-m", "dump-module-eeprom": "-m"}
+		"show-fec": "-I --show-fec", "show-rxfh": "-x", "show-rxfh-indir": "-x", "module-info": "-m", "dump-module-eeprom": "-m"}
 )
 
 // ethtoolOutput finds the output of an ethtool and its interface, and what is typed behind it.

@@ -21,6 +21,13 @@ var pastedSeeds = map[string]string{
 		" 900K 112M ACCEPT all -- * * 0.0.0.0/0 0.0.0.0/0 ctstate RELATED,ESTABLISHED\n" +
 		"   12 1200 DROP all -- * * 0.0.0.0/0 0.0.0.0/0 ctstate INVALID\n\t\tct state invalid counter packets 9 bytes 90 drop\n",
 	Reports: "relay: send queue is full, dropping 12 packets\n",
+	Retransmits: "@retransmits[192.0.2.9, 9042]: 481\n10:01:02 0      4  192.0.2.7:22    R> 192.0.2.9:34619 ESTABLISHED\n" +
+		"[192.0.2.7]#44712     <-> [192.0.2.9]#2049          81\n",
+	"ibstat":          "CA 'mlx4_0'\n\tCA type: MT4099\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 10\n\t\tLink layer: InfiniBand\n",
+	"teamdctl state":  "setup:\n  runner: lacp\nports:\n  eth0\n    runner:\n      aggregator ID: 4, Selected\n      selected: yes\n",
+	"virsh domiflist": " vnet0      network    default    rtl8139     52:54:00:12:34:56\n",
+	"ceph osd perf":   "osd  commit_latency(ms)  apply_latency(ms)\n  0                   3                  3\n",
+	"ethtool -x eth0": "RX flow hash indirection table for eth0 with 4 RX ring(s):\n    0:      0     1     2     3     0     1     2     3\n",
 	"wrk": "Running 9s test @ http://192.0.2.7/\n  2 threads and 20 connections\n  1200 requests in 9.01s, 1.42MB read\n" +
 		"  Socket errors: connect 0, read 0, write 0, timeout 4\nRequests/sec:    133.21\n",
 	"ping": "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=80 ms\n" +

@@ -26,6 +26,7 @@ const (
 		`[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|` +
 		`reached (?:process|system) FD limit \(maxsock=|` +
 		`[Aa]ccept(?:4|ing)?(?: error| failed)? [Tt]oo many open files|VFS: file-max limit \d+ reached|running out of filedescriptors`
+	haproxyFiles  = `Cannot raise FD limit to \d+, limit is \d+|FD limit \(\d+\) too low for maxconn=\d+`
 	nginxFiles    = `\d worker_connections exceed open file resource limit: \d+`
 	nginxReached  = `\d worker_connections are not enough`
 	apacheReached = `server reached (?:MaxRequestWorkers|MaxClients) setting|` +
@@ -34,6 +35,7 @@ const (
 	postgresFull  = `(?i:sorry, too many clients already)|remaining connection slots are reserved`
 	bouncerFull   = `no more connections allowed \(max_client_conn\)`
 	mysqlFull     = `\b1040\b.{1,24}Too many connections|\bER_CON_COUNT_ERROR\b`
+	mongoFull     = `refused because (?:there are )?too many open connections`
 	redisFull     = `[-:] ?(?:ERR )?[Mm]ax number of clients (?:\+ cluster connections )?reached`
 	redisSlow     = `(?:scheduled to be closed ASAP for|closed for) overcoming of output buffer limits`
 	sshFull       = `beginning MaxStartups throttling|drop connection #\d+ from .* past MaxStartups`
@@ -47,6 +49,9 @@ var ProgramLimits = []ProgramLimit{
 	limitOf(filesReached, "open files", "a program ran out of file descriptors",
 		"raise its limit (LimitNOFILE=65536 in the unit, worker_rlimit_nofile 65536 in nginx.conf, ulimit -n), or fs.file-max "+
 			"for the whole host; a count that only grows is a leak (ls /proc/PID/fd | wc -l)"),
+	limitOf(haproxyFiles, "HAProxy", "its open files limit is below what maxconn needs",
+		"raise the limit to at least twice maxconn plus the listeners (LimitNOFILE= in the unit; in a container --ulimit "+
+			"nofile=SOFT:HARD), or lower maxconn in the global section"),
 	limitOf(nginxFiles, "nginx", "its open files limit is below worker_connections",
 		"set worker_rlimit_nofile in nginx.conf to twice worker_connections (or LimitNOFILE= in the unit)"),
 	limitOf(nginxReached, "nginx", "all worker connections were in use",
@@ -66,6 +71,9 @@ var ProgramLimits = []ProgramLimit{
 			"limit"),
 	limitOf(mysqlFull, "MySQL", "all its connections were in use",
 		"compare Max_used_connections with max_connections; close idle connections (wait_timeout), then raise max_connections"),
+	limitOf(mongoFull, "MongoDB", "its connection limit was reached",
+		"find what opens them (db.serverStatus().connections, db.currentOp()) and lower maxPoolSize in the clients; then raise "+
+			"net.maxIncomingConnections in mongod.conf and the open files limit (LimitNOFILE= in the unit)"),
 	limitOf(redisFull, "Redis", "its client limit was reached",
 		"raise maxclients and the open files limit; find clients that do not disconnect (CLIENT LIST)"),
 	limitOf(redisSlow, "Redis", "a client or replica that read too slowly was disconnected",

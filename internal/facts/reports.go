@@ -137,7 +137,7 @@ var failures = []failureForm{
 		`\b(?:ping|health|liveness|readiness|heartbeat|keep-?alive|reachability)\b[^.;=]{0,12}\b(?:failed|failing)\b|\b(?:failed|missed) \d+ consecutive\b|` +
 		`\b(?:inactivitytimer|control-expired|bfd down|(?:dead|hold|hello|detection)[ -]?time(?:r|out)? (?:has )?expired)\b|` +
 		`\bhold ?timer expired\b|\b(?:suspected|detected) (?:an? )?(?:\w+ )?partition|\bpartitioned network\b|\bsplit[- ]brain\b|\bnot established with\b|\bgiving up\b|\b(?:marked|considered|declared?|now|is) (?:as )?(?:dead|unreachable|offline|suspect)\b`)},
-	{Broken, regexp.MustCompile(`%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
+	{Broken, regexp.MustCompile(`\baborted connection\b|%notification: (?:received|sent) |\b(?:exited|ended|terminated|stopped|disconnected|dropped) (?:unexpectedly|prematurely)\b|\breconnecting\b|\bdisconnected from\b|` +
 		`\b(?:connection|session|tunnel|stream|socket|link|websocket)\b` + gap + `{0,20}\b(?:disconnected|dropped|terminated|interrupted|ended|went away)\b|` +
 		`\b(?:neighbou?r|nbr|peer|member|node|inetaddress|adjacency)\b` + gap + `{0,60}(?:\bis (?:now )?down\b|(?:to|->) (?:down|deleted)\b)|` +
 		`\bconnected -> (?:registered|searching|failed)\b|` +
@@ -149,7 +149,7 @@ var failures = []failureForm{
 }
 
 // longTime is a time of a second or more that a warning says something took.
-var longTime = regexp.MustCompile(`\b(?:took|elapsed|pause|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag)\b[^.;\d]{0,16}` +
+var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag|duration|pause[ds]?|spent|gc in)\b[^.;\d]{0,20}` +
 	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d{9,} ?ns|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
 
 // failureWords are such that one of them stands in every line that a form of failures fits, in lower case: they are found faster.
@@ -160,7 +160,7 @@ var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,
 	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
 	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
 	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,received,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+	"advert,passwd,received,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,duration,spent,gc in,abort,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -178,8 +178,9 @@ var (
 	timedOut   = regexp.MustCompile(`\btime-?out\b(?:[^=:\w]{1,2}[^\d=:]|: ?[^\d ]|[.!]?$)`)
 	timeoutSet = regexp.MustCompile(`\b(?:default|using|set|setting|configur\w+|chang\w+|adjust\w*|option|parameter)\b[^.;]{0,30}\btime-?out\b|` +
 		`\btime-?outs? (?:of|value|setting|option|established|syn|to|is|was)\b`)
-	software = regexp.MustCompile(`[\w]-controller|controller[-/.]\w`)
-	ofSource = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|[;{] *$|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
+	software  = regexp.MustCompile(`[\w]-controller|controller[-/.]\w`)
+	endOfCode = regexp.MustCompile(`[;{] *$`)
+	ofSource  = regexp.MustCompile(`%[-0-9.]*l*[sdvuqxz]\b|\(\);|^(?:\s*(?:[*/#-]|//)+ )|\b(?:return|printf|const|static|void|func|def|int|` +
 		`struct)\b.*[;{(=]|\d\s+(?:→|->)\s+[0-9a-f.:]+\s+[A-Z]|^\s*[\w.]+ = \w[\w.]*\(|["'][\w.-]+["'], ?["']|=> |</|\w\(\w*,|:= |\|\||&& |^\s*(?:[-+*o•]|\d+[.)]) `)
 	otherPrograms = regexp.MustCompile(`(?i)^(?:sshd|sshd-\w+|postfix\S*|dovecot|imap\S*|pop3\S*|smtpd|exim\S*|sendmail|cron\w*|anacron|sudo|su|login|` +
 		`auditd?|audisp\S*|rtkit\S*|pulseaudio|pipewire|wireplumber|gnome\S*|kde\S*|plasma\S*|dbus\S*|bluetoothd|cupsd|fail2ban\S*|systemd|` +
@@ -194,7 +195,7 @@ var (
 	onBus = regexp.MustCompile(`^[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f-]+[:.][\w.:]+: `)
 	// happened are words of what was, in lines that a program does not call a warning.
 	happened = regexp.MustCompile(`\b(?:unreachable|upstream reset|no route|is now down|to down|expired|timed out|did not|failed|detected|dropping|dropped|lost|exceeded|due to|full|no (?:response|reply|answer|(?:frames|data|packets) received)|` +
-		`not respond\w*|reset by peer|refused|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b|-> (?:down|deleted|registered|searching)\b`)
+		`not respond\w*|reset by peer|refused|aborted|closing|closed|discarding|overcoming|missed|unexpectedly|reconnecting|exception|not healthy|\w+exception)\b|-> (?:down|deleted|registered|searching)\b`)
 	// counted is the rest of a counter behind its name, which has another reader, and counted0 that of one that stands at 0.
 	counted  = regexp.MustCompile(`^[\w -]{0,12}(?:\(\))?["']?\s*[:=]\s*["']?-?\d+(?:[^\w.]|$)`)
 	counted0 = regexp.MustCompile(`^[\w() -]{0,12}["']?\s*[:=]\s*["']?0(?:[^\w.]|$)`)
@@ -204,7 +205,7 @@ var (
 	// filteredPacket is a packet of an established TCP connection that a rule of iptables or nftables logged before it dropped it.
 	filteredPacket = regexp.MustCompile(`(?i)(?:drop|den[iy]|block|reject|invalid).* IN=\S* OUT=\S* .*PROTO=TCP .*RES=0x\w+ ACK (?:PSH )?URGP=`)
 	peerIn         = regexp.MustCompile(`(?:->|=>|<|\b(?:to|from|peer|with|tcp|udp|server|host|master|node|replica|client|upstream|backend|` +
-		`address|addr|by)\b)[ =:"/(\[]{0,3}((?:\d{1,3}\.){3}\d{1,3}|\[?[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}\]?)\b`)
+		`address|addr|raddr|remote|r|by)\b)[ =:"/(\[]{0,3}((?:\d{1,3}\.){3}\d{1,3}|\[?[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}\]?)\b`)
 	addressIn = regexp.MustCompile(`\b((?:\d{1,3}\.){3}\d{1,3})\b`)
 )
 
@@ -227,7 +228,8 @@ func reportOf(line string, stamped bool) (r Report, ok bool) {
 	l := parseLogLine(line)
 	const fewWords = 3 // a name, not a message
 	if !l.stamped && len(strings.Fields(line)) < fewWords || stamped && !l.stamped && !ToolFailed.MatchString(line) || otherPrograms.MatchString(l.program) ||
-		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || !l.stamped && (ofSource.MatchString(line) || titlesOfColumns.MatchString(line)) {
+		l.kernel && !kernelNetwork.MatchString(l.text) || ofSource.MatchString(l.text) || l.level == noLevel && endOfCode.MatchString(l.text) ||
+		!l.stamped && (ofSource.MatchString(line) || titlesOfColumns.MatchString(line)) {
 		return r, false
 	}
 	text := plainText(l.text)

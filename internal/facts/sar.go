@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -54,6 +55,9 @@ var clockWord = regexp.MustCompile(`^(Time|\d{1,2}[:.]\d\d[:.]\d\d|AM|PM|\d{4}-\
 // row is a line of sysstat's tools without the clock, and the clock.
 func toolRow(line string) (words []string, clock string) {
 	words = strings.Fields(line)
+	if len(words) > 1 && words[1] == ":" { // French: "Moyenne :"
+		words = append([]string{words[0] + ":"}, words[2:]...)
+	}
 	for len(words) > 0 && clockWord.MatchString(words[0]) {
 		clock = strings.TrimSpace(clock + " " + words[0])
 		words = words[1:]
@@ -82,8 +86,12 @@ func (f *Facts) readSar(t text) error {
 		if len(words) == 0 {
 			continue
 		}
-		if sarHead(words) {
+		if words = nicstatHeads(words); sarHead(words) {
 			heads = words
+			continue
+		}
+		if f.atopLink(lines[i], t.from, i+1) {
+			found = true
 			continue
 		}
 		at := i
@@ -221,4 +229,39 @@ func (f *Facts) keepCounter(into map[string]Counter, name string, c Counter) {
 	if _, have := into[name]; !have {
 		into[name] = c
 	}
+}
+
+// nicstatNames are the columns of nicstat as sar has them.
+var nicstatNames = map[string]string{"Int": "IFACE", "rKB/s": "rxkB/s", "wKB/s": "txkB/s", "rPk/s": "rxpck/s", "wPk/s": "txpck/s",
+	"%Util": "%ifutil"}
+
+// nicstatHeads are the headings of nicstat by the names of sar, other words as they are.
+func nicstatHeads(words []string) []string {
+	if len(words) < 6 || words[0] != "Int" || words[1] != "rKB/s" {
+		return words
+	}
+	heads := make([]string, len(words))
+	for i, w := range words {
+		heads[i] = cmp.Or(nicstatNames[w], w)
+	}
+	return heads
+}
+
+// atopRow is an interface of atop, with the share of its rate: "NET | eth0 98% | pcki 1812 | pcko 901 | si 981 Mbps | so 41 Mbps |".
+var atopRow = regexp.MustCompile(`^NET +\| +(\S+) +(\d{1,3})% +\| .*\bsi +(\d{1,6}) ([KMG])bps +\| +so +(\d{1,6}) ([KMG])bps\b`)
+
+func (f *Facts) atopLink(line, from string, at int) bool {
+	m := atopRow.FindStringSubmatch(line)
+	if m == nil || !plainName(m[1]) {
+		return false
+	}
+	src := f.Line(from, at)
+	n := f.linuxLink(m[1], src)
+	used, _ := count(m[2])
+	n.Counters["link.ifutil"] = Counter{Value: used, Source: src}
+	for i, name := range []string{"link.rx_bytes", "link.tx_bytes"} {
+		bytes := amount(m[3+2*i]) * map[string]float64{"K": 1e3, "M": 1e6, "G": 1e9}[m[4+2*i]] / 8
+		n.Counters[name] = Counter{Rate: &bytes, Partial: true, Source: src}
+	}
+	return true
 }

@@ -8,36 +8,41 @@ import (
 
 // What logs say of file and block servers that did not answer: Linux's clients (fs/nfs, net/sunrpc, fs/smb/client,
 // drivers/scsi/libiscsi.c, net/ceph/osd_client.c, drivers/block/drbd, drivers/nvme/host/tcp.c, which unlike pci.c reconnects),
-// its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c). The first group is
+// its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding`
+	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
-	SilentInitiator   = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
-	AbortedCommands   = `ABORT_TASK: Found referenced \S+ task_tag`
-	UnreachedSMB      = `CIFS:? VFS: (?:.* )?cifs_mount failed w/return code = -1(?:01|10|11|12|13|15)\b`
-	SilentSMB         = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded`
-	LostCephDaemon    = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
-	SlowHeartbeat     = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
-	NoHeartbeat       = `heartbeat_check: no reply from (\S+)`
-	FewHeartbeats     = `(osd\.\d+) \d+ is_healthy false -- only \d+/\d+ up peers`
-	SilentDRBD        = `(?:block |drbd )(\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`
-	LostNVMeTarget    = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
-	SilentGlusterFS   = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
-	LostGlusterFS     = `\b0-(\S+): remote operation failed.*Transport endpoint is not connected|Brick (\S+) has disconnected from glusterd`
+	SilentTarget    = `kernel\[0\]: iscsi: (?:Connection|Task) timeout\b|iscsid\[\d+\]: TCP timeout for \S+ over portal (\S+?)\.?$` // macOS
+	SilentInitiator = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
+	AbortedCommands = `ABORT_TASK: Found referenced \S+ task_tag`
+	UnreachedSMB    = `CIFS:? VFS: (?:.* )?cifs_mount failed w/return code = -1(?:01|10|11|12|13|15)\b`
+	SilentSMB       = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded`
+	LostCephDaemon  = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
+	SlowHeartbeat   = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
+	NoHeartbeat     = `heartbeat_check: no reply from (\S+)`
+	FewHeartbeats   = `(osd\.\d+) \d+ is_healthy false -- only \d+/\d+ up peers`
+	SilentDRBD      = `(?:block |drbd )(\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`
+	LostNVMeTarget  = `nvme (nvme\d+): (?:.*keep-alive|failed nvme_keep_alive|(?:.*, )?starting error recovery|Reconnecting in \d+ seconds)`
+	SilentGlusterFS = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
+	LostGlusterFS   = `\b0-(\S+): remote operation failed.*Transport endpoint is not connected|Brick (\S+) has disconnected from glusterd`
+	SilentLustre    = `Lustre(?:Error)?: .*: Connection to \S+ \(at (\S+?)\) was lost; in progress operations|` +
+		`LNet(?:Error)?: .*Timed out (?:RDMA with|tx for) (\S+@\w+)|Lustre(?:Error)?: .*@@@ Request sent has (?:timed out for|failed due to network error)`
+	FailedPath        = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
 		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )
 
 // SilentForm is any of them.
-var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentInitiator, AbortedCommands, SilentSMB,
-	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB}, "|"))
+var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentTarget, SilentInitiator, AbortedCommands, SilentSMB,
+	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB,
+	SilentLustre, FailedPath}, "|"))
 
 // SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
 var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "[KNET", "[TOTEM"}
+	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "Lost connection", "iscsi: ", "TCP timeout for", "failed path", "mark as failed", " failed ", "was lost", "Timed out", "Request sent", "[KNET", "[TOTEM"}
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

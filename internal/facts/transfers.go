@@ -67,7 +67,7 @@ var (
 	// netperf's TCP_STREAM: sizes of the buffers and of the message, seconds, Mbit/s (src/nettest_bsd.c).
 	netperfRow = regexp.MustCompile(`^\s*\d+ +\d+ +\d+ +(\d+\.\d+) +(\d+\.\d+)\s*$`)
 	// What nuttcp says at the end: "281.5 MB / 10.03 sec = 235.4 Mbps 11 %TX 20 %RX 38 retrans 0.45 msRTT" (nuttcp.c).
-	nuttcpEnd = regexp.MustCompile(`^([0-9.]+) MB / +([0-9.]+) sec = +([0-9.]+) Mbps +\d+ %TX +\d+ %RX(?: +(\d+) retrans)?`)
+	nuttcpEnd = regexp.MustCompile(`^([0-9.]+) MB / +([0-9.]+) sec = +([0-9.]+) Mbps +\d+ %TX +\d+ %RX(?: +(\d+) retrans)?(?: +([0-9.]+) msRTT)?`)
 )
 
 // otherTest keeps what netperf and nuttcp say at the end of a test.
@@ -78,6 +78,7 @@ func (f *Facts) otherTest(line, from string, at int) bool {
 		end.Bytes = float64(end.Rate) * end.Seconds / 8
 	} else if m := nuttcpEnd.FindStringSubmatch(line); m != nil {
 		end.Bytes, end.Seconds, end.Rate = amount(m[1])*(1<<20), amount(m[2]), units.Rate(min(1e6*amount(m[3]), 1e15))
+		end.RTT = amount(m[5]) / 1000
 		if again, ok := count(m[4]); ok {
 			end.Role, end.Retransmits = "sender", int64(min(again, 1<<40))
 		}
@@ -150,6 +151,7 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Retransmits += uint64(l.Again)
 	if tr.Lossy > 0 {
 		tr.AfterBytes += l.Bytes
+		tr.AfterAgain += uint64(l.Again)
 		tr.AfterSeconds += max(l.To-l.From, 0)
 	} else {
 		tr.Before = max(tr.Before, units.Rate(min(l.BPS, 1e15)))

@@ -69,6 +69,9 @@ type Queues struct {
 	Combined    int `json:"combined,omitempty"`
 	MaxCombined int `json:"max_combined,omitempty"`
 	MaxRX       int `json:"max_rx,omitempty"`
+	// Hashed is how many of HashedOf receive queues the table has to which the card spreads connections.
+	Hashed   int `json:"hashed,omitempty"`
+	HashedOf int `json:"hashed_of,omitempty"`
 }
 
 // Rings are the descriptor rings in use and at most; 0 is unknown.
@@ -222,6 +225,7 @@ type Transfer struct {
 	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what
 	// came after that one.
 	Before       units.Rate `json:"rate_before_loss_bps,omitempty"`
+	AfterAgain   uint64     `json:"retransmits_after_loss,omitempty"`
 	AfterBytes   float64    `json:"bytes_after_loss,omitempty"`
 	AfterSeconds float64    `json:"after_loss_s,omitempty"`
 	// Steady are the intervals at the end in which the window stayed what it is and nothing was sent again, SteadyBytes
@@ -263,7 +267,9 @@ type TransferEnd struct {
 	// in seconds of the test.
 	Intervals int     `json:"intervals,omitempty"`
 	To        float64 `json:"until_s,omitempty"`
-	Source    Source  `json:"source"`
+	// RTT is the round trip in seconds, where the tool says it.
+	RTT    float64 `json:"rtt_s,omitempty"`
+	Source Source  `json:"source"`
 }
 
 // TestProcessor is what iperf3 -V says of the processor time of one end, as a share of one core.

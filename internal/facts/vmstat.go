@@ -23,6 +23,12 @@ func (f *Facts) readVmstat(t text) error {
 			continue
 		}
 		rows++
+		if si := slices.Index(heads, "si"); si >= 0 && rows > 1 {
+			if kib, ok := positive(words[si]); ok && kib < 1e9 {
+				pages := kib / 4 // of 4 KiB, as sar counts them
+				f.Counters["VM.SwappedIn"] = Counter{Rate: &pages, Source: f.Line(t.from, i+1)}
+			}
+		}
 		f.vmstatRow(heads, words, rows > 1, f.Line(t.from, i+1))
 	}
 	return nothingUnless(rows > 0)

@@ -16,9 +16,14 @@ type Both struct {
 	Receiver string `json:"nearer_the_receiver"`
 	From     string `json:"from"`
 	To       string `json:"to"`
-	Matched  int    `json:"matched"`       // segments and acknowledgements seen in both
-	Between  int64  `json:"lost_between"`  // segments that the sender's capture holds and the receiver's does not
-	Beyond   int64  `json:"lost_beyond"`   // segments sent again though the receiver's capture holds them
+	Matched  int    `json:"matched"`      // segments and acknowledgements seen in both
+	Between  int64  `json:"lost_between"` // segments that the sender's capture holds and the receiver's does not
+	Beyond   int64  `json:"lost_beyond"`  // segments sent again though the receiver's capture holds them
+	// Missed are segments that arrived, for they were never sent again, and are not in the receiver's capture: it lost them.
+	Missed int64 `json:"missed_by_capture,omitempty"`
+	// AcksLost are pure acknowledgements, of Acks, that the receiver sent and the sender's capture does not hold.
+	AcksLost int    `json:"acknowledgements_lost,omitempty"`
+	Acks     int    `json:"acknowledgements,omitempty"`
 	Offset   Offset `json:"clock_offset"`  // of the receiver's clock
 	Forward  *Delay `json:"delay_forward"` // of data; null: nothing matched
 	Back     *Delay `json:"delay_back"`    // of acknowledgements
@@ -239,19 +244,91 @@ func match(near, far *side, byA bool) *Both {
 			back = append(back, seen-sent)
 		}
 	}
+	b.Acks, b.AcksLost = lostAcks(near, far)
 	b.Matched = len(forward) + len(back)
 	mss := int64(max(1, near.mss(byA)))
-	b.Between = max(0, (near.sent-far.sent+mss/2)/mss)
+	missing, missed := missingAt(near, far, shift)
+	b.Between, b.Missed = max(0, (missing-missed+mss/2)/mss), (missed+mss/2)/mss
 	b.Beyond = (far.again + mss/2) / mss
 	b.delays(forward, back)
 	return b
 }
 
-func (s *side) mss(byA bool) int64 {
-	if h := s.flow.Conn.Handshake(!byA); h.Seen && h.MSS > 0 {
-		return int64(h.MSS)
+// missingAt is how many bytes the sender's capture holds more than the receiver's, of what both were there for, and how many of
+// these were never sent again: TCP would have, had they not arrived.
+func missingAt(near, far *side, shift int64) (missing, missed int64) {
+	if len(near.pieces) == 0 || len(far.pieces) == 0 {
+		return 0, 0
 	}
-	return 1460
+	from := max(near.pieces[0].first, far.pieces[0].first-shift)
+	to := min(near.pieces[len(near.pieces)-1].last, far.pieces[len(far.pieces)-1].last-shift)
+	missing = near.sent - near.outside(from, to) - (far.sent - far.outside(from+shift, to+shift))
+	for _, o := range near.pieces {
+		if o.again || o.first < from || o.last > to {
+			continue
+		}
+		if i := far.at(o.last - 1 + shift); i == len(far.pieces) || far.pieces[i].first > o.last-1+shift {
+			missed += o.last - o.first
+		}
+	}
+	return missing, min(missed, max(missing, 0))
+}
+
+// outside is how many bytes before and behind two places were seen; what was sent again counts twice.
+func (s *side) outside(from, to int64) (sum int64) {
+	for _, o := range s.pieces {
+		n := o.last - o.first - max(0, min(o.last, to)-max(o.first, from))
+		if sum += n; o.again {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// lostAcks are the pure acknowledgements that the receiver's capture holds of the time of the sender's, by their numbers, and
+// those of them that the sender's does not hold.
+func lostAcks(near, far *side) (all, lost int) {
+	if len(near.acks) == 0 || len(near.acks) >= maxPieces || len(far.acks) >= maxPieces {
+		return 0, 0
+	}
+	var first, last uint32
+	begun := false
+	for k := range near.acks {
+		if !begun {
+			first, last, begun = k.ack, k.ack, true
+		}
+		if int32(k.ack-first) < 0 {
+			first = k.ack
+		}
+		if int32(k.ack-last) > 0 {
+			last = k.ack
+		}
+	}
+	for k := range far.acks {
+		if int32(k.ack-first) < 0 || int32(last-k.ack) < 0 {
+			continue
+		}
+		if all++; near.acks[k] == 0 {
+			lost++
+		}
+	}
+	if lost == all { // a box rewrites them
+		return 0, 0
+	}
+	return all, lost
+}
+
+// mss is the data of a full segment: timestamps take 12 bytes of each.
+func (s *side) mss(byA bool) int64 {
+	size := int64(1460)
+	h, g := s.flow.Conn.Handshake(!byA), s.flow.Conn.Handshake(byA)
+	if h.Seen && h.MSS > 0 {
+		size = int64(h.MSS)
+	}
+	if h.Seen && g.Seen && h.HasTimestamp && g.HasTimestamp {
+		size -= 12
+	}
+	return size
 }
 
 // delays sets the clocks right by the least delays of both directions.

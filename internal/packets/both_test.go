@@ -157,3 +157,55 @@ func TestBothEnds(t *testing.T) {
 		t.Errorf("not found: %v", want)
 	}
 }
+
+// TestBothEndsOfPartialCaptures holds that a capture that ends early, and one that lost packets, are not taken for losses on
+// the path.
+func TestBothEndsOfPartialCaptures(t *testing.T) {
+	client, server := transfer()
+	file := func(name string, all []shown) File {
+		data := written(t, layers.LinkTypeEthernet, onEthernet, all)
+		return File{name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }}
+	}
+	full := func(p shown) bool { return p.n == 1400 }
+	var holed []shown
+	seen := 0
+	for _, p := range server {
+		if full(p) {
+			seen++
+		}
+		if !full(p) || seen != 13 && seen != 22 {
+			holed = append(holed, p)
+		}
+	}
+	acked := 0
+	var fewAcks []shown
+	for _, p := range client {
+		if !p.up && !p.tcp.SYN {
+			if acked++; acked%4 == 0 {
+				continue
+			}
+		}
+		fewAcks = append(fewAcks, p)
+	}
+	for _, c := range []struct {
+		name            string
+		client, server  []shown
+		between, missed int64
+		acks            int
+	}{
+		{"whole", client, server, 1, 0, 0},
+		{"the receiver's ends early", client, server[:len(server)*3/4], 1, 0, 0},
+		{"it ends before the loss", client, server[:len(server)/4], 0, 0, 0},
+		{"the receiver's has holes", client, holed, 1, 2, 0},
+		{"acknowledgements are lost", fewAcks, server, 1, 0, acked / 4},
+	} {
+		a, err := AnalyzeBoth(file("server", c.server), file("client", c.client))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := a.Both; b.Between != c.between || b.Missed != c.missed || b.AcksLost != c.acks {
+			t.Errorf("%s: %d lost between, %d missed, %d of %d acknowledgements lost; %d, %d, %d are expected", c.name, b.Between,
+				b.Missed, b.AcksLost, b.Acks, c.between, c.missed, c.acks)
+		}
+	}
+}

@@ -25,6 +25,7 @@ const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
 	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
+	"teamdctl ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -187,6 +188,10 @@ var looseLines = []looseLine{
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
+	{facts.GuestCardForm, "virsh domiflist", []string{"<model type=", "bridge=", "virtualDev", "-device ", "-net nic", ":"}},
+	{regexp.MustCompile(`^NET +\| +\S+ +\d{1,3}% +\| .*\bsi +\d+ [KMG]bps`), "sar", []string{"bps"}},
+	{facts.RetransmitForm, facts.Retransmits, []string{"> ", "-- ", "etr"}},
+	{facts.FabricForm, facts.RDMA, []string{"ounters: Lid", ":....", "GUID 0x"}},
 	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
 	{facts.AlarmShareForm, facts.Alarms, []string{"overflow", "dropped", "fifo", "netdev", "conntrack", "tracker"}},
 	{facts.AlertForm, facts.Alarms, []string{"has encountered"}},
@@ -341,6 +346,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},
 	{regexp.MustCompile(`^\s*Channel parameters for (\S+):`), "ethtool -l $1", []string{"Channel parameters"}},
+	{regexp.MustCompile(`^\s*RX flow hash indirection table for (\S+) with `), "ethtool -x $1", []string{"indirection table"}},
 	{regexp.MustCompile(`^\s*Pause parameters for (\S+):`), "ethtool -a $1", []string{"Pause parameters"}},
 	{regexp.MustCompile(`^\s*Features for (\S+):`), "ethtool -k $1", []string{"Features for"}},
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
@@ -382,6 +388,9 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^ ?Id Refs Address `), "kldstat", []string{"Refs"}},
 	{regexp.MustCompile(`^Domain /dev/pci\d+:$|^ \d+:\d+:\d: [A-Z]`), "pcidump -v", []string{"/dev/pci", ":0:", ":1:"}},
 	{regexp.MustCompile(`^CPU +User +Nice +System +Spin +Interrupt +Idle`), "systat -b cpu", []string{"Spin"}},
+	{regexp.MustCompile(`^osd\s+commit_latency\(ms\)\s+apply_latency\(ms\)|^osd fs_commit_latency\(ms\)`), "ceph osd perf", []string{"_latency(ms)"}},
+	{facts.FabricLinkForm, "ibstat", []string{"CA '", "Infiniband device", "==("}},
+	{regexp.MustCompile(`^\s+total +used +free +shared +buff`), "free", []string{" used "}},
 	{facts.PoolWaitHead, "zpool iostat -l", []string{"total_wait"}},
 	{facts.LoadTestForm, "wrk", []string{"test @", " connection", "Concurrency"}},
 	{regexp.MustCompile(`^Percentage of the requests served within`), "curl", []string{"Percentage of"}},
@@ -457,7 +466,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
 		[]string{"Copyright (c)", "OpenBSD "}},
 	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1", []string{"Linux "}},
-	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
+	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|[A-Z]\p{L}+ ?[.:]+) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
 	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc", []string{"@pci"}},
 	{regexp.MustCompile(`^\s*input\s+\(?[\w.]+\)?\s+output|` +
 		`^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
@@ -469,6 +478,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:|Time) +(DEV +tps|IFACE|active/s|atmptf/s|totsck|idgm/s|` +
 		`irec/s) `), "sar",
 		[]string{"DEV", "IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
+	{regexp.MustCompile(`^ *Time +Int +rKB/s `), "sar", []string{" Int "}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",
 		[]string{"pgpgin/s", "pswpin/s"}},
 	{regexp.MustCompile(`^0*\d+: +(?:[0-9.]+ [KMG]?bit/s|unlimited) +\d+ ms |^q\d+ +\d+ (?:sl\.|KB)`), "ipfw pipe show",

@@ -37,7 +37,7 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = withoutTags(s)
 	}
-	return withoutMargin(singleSpaced(wholeProxyLines(unsquashed(unescaped(s)))))
+	return withoutMargin(singleSpaced(wholeLogLines(wholeProxyLines(unsquashed(unescaped(s))))))
 }
 
 // unescaped breaks the lines in which the text of a tool stands as a string of JSON or of a program: "Server

@@ -142,7 +142,7 @@ func period(name string, lines []string) int {
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
 	"iw", "mtr", "nfsstat", "/proc/irq", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "wrk", "tailscale status", facts.BondingFolder + "bond",
-	facts.OtherCounters, facts.Reports, facts.Firewall}
+	facts.OtherCounters, facts.Reports, facts.Firewall, "ibstat", "virsh domiflist"}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -326,7 +326,7 @@ var settingRow = regexp.MustCompile(`^(?:net|kern|hw|dev|vm|vfs|kernel)\.[a-z0-9
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
 	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping",
 	"tc -s class show", "tc -s filter show", "sar",
-	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.Firewall}
+	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.Firewall, "ibstat", "virsh domiflist"}
 
 // rowsAnywhere are outputs whose rows no other one has, whatever block they stand in.
 var rowsAnywhere = []string{"nstat -az", "sysctl -a"}

@@ -52,12 +52,25 @@ func (p Posted) rest(used map[int]bool) string {
 					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
 				}
 				if !used[here] && !told && !printed {
-					put(line, here)
+					put(withoutBullet(par.lines, i), here)
 				}
 			}
 		}
 	}
 	return b.String()
+}
+
+// bullet begins an item of a list that sets something: "• echo 1 > /proc/sys/...", "- `net.core.somaxconn = 128`".
+var bullet = regexp.MustCompile("^\\s*(?:[•◦▪‣·*-]|\\d{1,2}[.)])\\s+[`\"]?((?:(?:net|vm|fs|kernel|kern|hw)\\.[\\w./-]+ ?= ?|echo .{1,80} > ?/proc/sys/|sysctl |ethtool |tc |ip )[^`]*?)[`\"]?\\s*$")
+
+// withoutBullet is a line without what makes it an item of a list. What a difference of two files took away is none.
+func withoutBullet(lines []string, i int) string {
+	m := bullet.FindStringSubmatch(lines[i])
+	added := func(k int) bool { return k >= 0 && k < len(lines) && strings.HasPrefix(lines[k], "+") }
+	if m == nil || added(i-1) || added(i+1) {
+		return lines[i]
+	}
+	return m[1]
 }
 
 // setsSomething is a command that configures: a line of a script too.

@@ -26,6 +26,8 @@ var squashed = []squashedForm{
 	{start: regexp.MustCompile(`\b\S+ +Link encap:|\b\S+: flags=|\binet6? |\bether |\bUP [A-Z]{4}|` +
 		`\b[RT]X (?:packets|errors)\b|` +
 		`\bRX bytes\b|\bcollisions:|\bInterrupt:`), least: 4, words: []string{"RX packets"}},
+	{start: regexp.MustCompile(`\b\d+: \S+: <[A-Z]|\blink/\w+ |\b[RT]X: +bytes |\b[RT]X errors: +[a-z]|\b\d+(?: +\d+){4,}`), least: 4,
+		words: []string{"RX: bytes"}},
 	{start: regexp.MustCompile(`\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+: \d`), least: 4, words: []string{"rx_", "tx_"}},
 	{start: regexp.MustCompile(`\bSettings for |\b(?:Supported|Supports|Advertised|Link partner) |\bSpeed: |` +
 		`\bDuplex: |\bPort: |` +
@@ -109,4 +111,33 @@ func wholeProxyLines(s string) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
+}
+
+// logLine is a line of a kernel's log in a quotation or not; lineGoesOn begins what a mail program put on the next line.
+var (
+	logLine    = regexp.MustCompile(`^[|>\s]*(?:[A-Z][a-z]{2} +\d+ [\d:]{8} (?:[\w.-]+ )?kernel: |\[ *\d+\.\d{6}\] ).*[^.:!?]$`)
+	lineGoesOn = regexp.MustCompile(`^[|>\s]*([a-z]\S*)`)
+)
+
+// wholeLogLines joins lines of a kernel's log that a mail program broke where they were too long for it. An empty line takes
+// the place of the second half.
+func wholeLogLines(s string) string {
+	if !logStart.MatchString(s) {
+		return s
+	}
+	const narrowest, widest = 72, 80 // columns at which mail programs break lines
+	lines := strings.Split(s, "\n")
+	for i := 0; i+1 < len(lines); i++ {
+		if len(lines[i]) > widest || len(lines[i]) < narrowest/2 || !logLine.MatchString(lines[i]) {
+			continue
+		}
+		next := lineGoesOn.FindStringSubmatch(lines[i+1])
+		if next == nil || len(lines[i+1]) > widest || len(lines[i])+len(" ")+len(next[1]) < narrowest ||
+			i+2 < len(lines) && strings.Trim(lines[i+2], "|> \t\r") != "" && !logLine.MatchString(lines[i+2]) {
+			continue // a sentence below the log, which has more lines
+		}
+		lines[i] += " " + strings.TrimLeft(lines[i+1], "|> \t")
+		lines[i+1] = ""
+	}
+	return strings.Join(lines, "\n")
 }
