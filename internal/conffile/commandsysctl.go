@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"os"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -100,16 +101,35 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		} else {
 			s.setValue(&e, w, eq+1)
 		}
-		if strings.ContainsAny(e.Key, "$`") {
-			continue
+		for _, key := range s.loopedNames(e.Key) {
+			e.Key, e.Name, e.Iface = key, key, freeBSDIface(key)
+			if s.system == Linux || s.system == "" {
+				e.Name = LinuxName(key)
+				e.Iface = linuxIface(e.Name)
+			}
+			s.emit(e)
 		}
-		e.Name, e.Iface = e.Key, freeBSDIface(e.Key)
-		if s.system == Linux || s.system == "" {
-			e.Name = LinuxName(e.Key)
-			e.Iface = linuxIface(e.Name)
-		}
-		s.emit(e)
 	}
+}
+
+// loopedNames returns the names that one with the variable of a loop in it stands for, none where the shell makes it
+// otherwise.
+func (s *scanner) loopedNames(name string) (names []string) {
+	if !strings.ContainsAny(name, "$`") {
+		return []string{name}
+	}
+	for _, w := range s.over[:min(len(s.over), maxLoop)] {
+		full := os.Expand(name, func(variable string) string {
+			if variable == s.loop && !w.expands {
+				return w.text
+			}
+			return "$"
+		})
+		if !strings.ContainsAny(full, "$`*{") {
+			names = append(names, full)
+		}
+	}
+	return names
 }
 
 // settingLines reads the lines of a variable that holds settings alone, NAME=VALUE in

@@ -393,6 +393,7 @@ func TestDetect(t *testing.T) {
 			Guess{Other, Linux, false, Guessed}},
 		{"post.txt", "on both of them we set\nnet.core.x = 1\nnet.core.y = 2\nand then on the first\nnet.core.x = 3\n" +
 			"which made it no faster than before\n", Guess{Other, Linux, false, Guessed}},
+		{"issue.txt", "```\nnet.core.x = 1\nnet.core.y = 2\n```\n", Guess{}},
 		{"issue.txt", "v1.network\n```\n[Match]\nName=v1\n\n[Network]\nDHCP=yes\n```\n", Guess{}},
 		{"fw.sh", "#!/bin/sh\niptables -P INPUT DROP\n", Guess{Script, Linux, false, Likely}},
 		{"README", "Nothing here\nat all\n", Guess{}},

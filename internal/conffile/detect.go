@@ -267,6 +267,9 @@ func kindOfContent(text string) Kind {
 		line, _, _ = strings.Cut(line, "\n")
 		return kindOfInterpreter(line)
 	}
+	if hasLine(text, "```") {
+		return "" // files are shown in it
+	}
 	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") && !amongProse(text) {
 		return NetworkFile
 	}
@@ -340,12 +343,9 @@ func kindOfInterpreter(line string) Kind {
 	return ""
 }
 
-// amongProse reports whether files of systemd-networkd are shown in a text: sentences or fences stand beside their lines.
+// amongProse reports whether files of systemd-networkd are shown in a text: sentences stand beside their lines.
 func amongProse(text string) bool {
 	prose := 0
-	if hasLine(text, "```") {
-		return true
-	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); !unitLine("", line, false, false) && isProse(line) {
 			prose++

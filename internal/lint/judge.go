@@ -403,10 +403,12 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if j.Code == "below-default" && v.numeric && v.numbers[len(v.numbers)-1] >= normal {
 			named = false // the system's default is more than the kernel's
 		}
+		message := cmp.Or(k.memberMessage(r, j, e, v, version, in), k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version))
+		if j.Typical && slices.ContainsFunc(found, func(o finding) bool { return o.message == message && o.severity == severity }) {
+			continue // what an ordinary machine would have is said of this one already
+		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
-			message: cmp.Or(k.memberMessage(r, j, e, v, version, in),
-				k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
-			sources: sources, value: true})
+			message: message, sources: sources, value: true})
 	}
 	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all, of units the graver
 		return slices.ContainsFunc(found, func(o finding) bool {

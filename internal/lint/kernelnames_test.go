@@ -69,6 +69,8 @@ func TestLinuxFiles(t *testing.T) {
 			"wrong-unit warning written 70M"},
 		{ifcfg, "DEVICE=bond3\nBONDING_OPTS=\"mode=balance-rr miimon=100\"\n", "harmful warning balance-rr"},
 		{ifcfg, "MTU=70000\n", "out-of-range error 65536"},
+		{"loop.sh", "for n in 4 6; do\n\tsysctl -w net.ipv$n.tcp_fin_timeout=20\ndone\n", "unknown-key warning net.ipv6.tcp_fin_timeout"},
+		{"loop.sh", "for n in 4 6; do\n\tsysctl -w net.ipv${n}.conf.all.accept_redirects=0\n\tsysctl -w net.ipv$nn.tcp_x=1\ndone\n", ""},
 		{"site.yml", "- vars:\n    network_connections:\n      - name: bond7.3\n        mtu: 9000\n      - name: bond7\n        mtu: 8000\n", "conflict warning bond7.3"},
 		{"site.yml", "- vars:\n    network_connections:\n      - name: bond7.3\n        mtu: 8000\n      - name: bond7\n        mtu: 9000\n", ""},
 		{"/etc/network/interfaces", "iface en5 inet manual\n  mtu 1500\niface en5.9 inet manual\n  mtu 9000\n", "conflict warning en5.9"},
