@@ -86,6 +86,20 @@ func FuzzHostnameIf(f *testing.F) {
 	fuzzKind(f, HostnameIf, OpenBSD, "/etc/hostname.em0", "inet 1.2.3.4 255.0.0.0\nmtu 9000 -tcplro # c\n!ifconfig $if mtu 1\ndescription \"a b\"")
 }
 
+func FuzzRelayd(f *testing.F) {
+	fuzzKind(f, Relayd, OpenBSD, "/etc/relayd.conf", "a = \"1\"\ntable <t> { $a }\nhttp protocol \"p\" {\n\ttcp { backlog 9 }\n\tmatch request forward to <t>\n}\n"+
+		"relay r {\n\tlisten on $a port 443 tls\n\tforward to <\n}\ninclude")
+}
+
+func FuzzLoginConf(f *testing.F) {
+	fuzzKind(f, LoginConf, OpenBSD, "/etc/login.conf", "a|b:\\\n\t:openfiles=9:\\ \n\t:tc=c:\n:x:\nd:openfiles-cur=1:tc=", "mygate")
+}
+
+func FuzzPFOpenBSD(f *testing.F) {
+	fuzzKind(f, PF, OpenBSD, "/etc/pf.conf", "set skip on { lo em0 }\nblock\npass in on em1 proto carp from\npass out nat-to (em0) set (prio 1, queue a)\nqueue a on em0 bandwidth 1M max 2M",
+		"antispoof quick for { em0\n# a \\\npass on")
+}
+
 func FuzzPF(f *testing.F) {
 	fuzzKind(f, PF, FreeBSD, "/etc/pf.conf", "set limit { states 1, frags 2 }\nscrub in on $x max-mss 1440\nmatch scrub (no-df \\\n)\nanchor a {\n}\nqueue q on e bandwidth 1M",
 		"pass in proto { tcp, $p } from 10.0.0.0/8 no \\\n state\nmatch inet6 flags any set queue (a, b)\npass proto {\nqueue")
