@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -115,8 +116,12 @@ func bareCommand(line string) string {
 	if changesQueue.MatchString(line) {
 		return command
 	}
-	if (strings.HasPrefix(line, "sudo ") || strings.HasPrefix(words[1], "-")) && typedOutput(command) != "" {
+	if (strings.HasPrefix(line, "sudo ") || strings.HasPrefix(words[1], "-")) && typedOutput(command) != "" ||
+		len(words) <= 4 && linkName.MatchString(words[len(words)-1]) && facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""
 }
+
+// linkName is what ends a short command of an interface, and no sentence: ethtool eth0, ip link show enp3s0.
+var linkName = regexp.MustCompile(`^[a-z][a-z0-9]*\d[\w.@-]*$`)
