@@ -39,6 +39,9 @@ func pathLoss() Rule {
 			for i, p := range in.Facts.Pings {
 				lost := p.Sent - p.Answered
 				share := float64(lost) / max(float64(p.Sent), 1)
+				if p.Swept && p.Largest < p.Data {
+					continue // pmtu-black-hole says it
+				}
 				if p.Answered > 0 && (p.Sent >= enoughProbes && lost >= 2 && share >= probesLost ||
 					p.Sent >= fewProbes && lost >= enoughLost && share >= heavilyLost && p.Max < slowPart) {
 					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",

@@ -48,8 +48,12 @@ func pmtuBlackHole() Rule {
 func swallowedPings(f *facts.Facts) []Finding {
 	const ethernet = 1500
 	for _, big := range f.Pings {
+		const few = 3
+		if big.Swept && big.Answered > 0 && big.Largest < big.Data && big.Sent-big.Answered >= few {
+			return sweptPing(f, big)
+		}
 		small, ok := smallerAnswered(f, big)
-		if !ok || big.Sent < 3 {
+		if !ok || big.Sent < few {
 			continue
 		}
 		size := big.Data + icmpHeaders
@@ -66,6 +70,17 @@ func swallowedPings(f *facts.Facts) []Finding {
 			"-s N PEER) and clamp the MSS on the forwarding router to N-12 ("+fixedMSS(f.System, 1360)+" for N = 1372)", found)
 	}
 	return nil
+}
+
+// sweptPing is a ping whose packets grew until no answer came.
+func sweptPing(f *facts.Facts, p facts.Ping) []Finding {
+	const tcpHeaders = 40
+	passes := p.Largest + icmpHeaders
+	found := one(p.Peer, []facts.Source{cmp.Or(p.Counted, p.Source)}, "packets of up to %d bytes get replies, larger ones do not "+
+		"(tried to %d), and no router reports an MTU", passes, p.Data+icmpHeaders)
+	found[0].Confirm = "A ping with DF set and a size between the two gets no reply whenever it is repeated."
+	return do("allow ICMP type 3 code 4 on the path; until then, clamp the MSS on the forwarding router ("+
+		fixedMSS(f.System, passes-tcpHeaders)+")", found)
 }
 
 // icmpHeaders are those of IPv4 and ICMP, in bytes.

@@ -124,6 +124,7 @@ func (f *Facts) readIfconfig(t text) error {
 	if len(f.NICs) == 0 {
 		return errNothing
 	}
+	f.masters = masters
 	for i := range f.NICs {
 		f.NICs[i].Master = masters[f.NICs[i].Name]
 	}

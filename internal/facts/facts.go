@@ -219,6 +219,8 @@ type Facts struct {
 	Parts map[string]Part `json:"parts"`
 
 	texts map[string][]string
+	// masters are the bundles and bridges of their ports, by the ports' names.
+	masters map[string]string
 	// commands are those that printed the texts, as they were typed.
 	commands map[string]string
 	// before is how many lines of each source came before those of texts, used which of all were quoted for a fact.

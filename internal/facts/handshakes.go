@@ -42,7 +42,7 @@ func (f *Facts) readHandshakes(t text) error {
 			found = true
 			continue
 		}
-		m := handshakeLine.FindStringSubmatch(line)
+		m := handshakeLine.FindStringSubmatch(todaysPacket(line))
 		if m == nil {
 			before = packetTime.FindStringSubmatch(line)
 			continue

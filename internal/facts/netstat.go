@@ -446,7 +446,7 @@ func (f *Facts) linkOf(name, mtu string, src Source) *NIC {
 		return cut
 	}
 	n := ifconfigHead(name, "0<>", src)
-	n.MTU = smallNumber(mtu)
+	n.MTU, n.Master = smallNumber(mtu), f.masters[name]
 	n.Up, n.StateUnknown = true, true
 	delete(n.Shown, "up")
 	if len(f.NICs) >= linkLimit {

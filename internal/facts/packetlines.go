@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -86,6 +87,41 @@ var (
 var PacketForm = regexp.MustCompile(`\d\s+[0-9a-fA-F.:]{3,39}\s+(?:(?:→|->|>)\s*)?[0-9a-fA-F.:]{3,39}\s+TCP\s+\d+\s+.*` +
 	`\[[A-Z, ]+\]\s+Seq=\d`)
 
+// olderPacket is the form of OpenBSD's tcpdump, and of others before version 4: "192.0.2.1.51000 > 192.0.2.9.22: P 1:201(200) ack 1
+// win 501 <nop,nop,timestamp 1 2>".
+var olderPacket = regexp.MustCompile(`(\S+ > \S+): ([SFPRW.]{1,3})(?: (\d+:\d+)\((\d+)\))?( ack \d+)?( win \d+)?(?: <([^>]*)>)?`)
+
+// todaysPacket rewrites an older line.
+func todaysPacket(line string) string {
+	if len(line) > 4096 || !strings.Contains(line, " > ") || strings.Contains(line, ": Flags [") {
+		return line
+	}
+	m := olderPacket.FindStringSubmatchIndex(line)
+	if m == nil {
+		return line
+	}
+	part := func(i int) string {
+		if m[2*i] < 0 {
+			return ""
+		}
+		return line[m[2*i]:m[2*i+1]]
+	}
+	flags := part(2)
+	if part(5) != "" && !strings.HasSuffix(flags, ".") {
+		flags += "."
+	}
+	out := part(1) + ": Flags [" + flags + "],"
+	for _, field := range []struct{ name, value string }{{" seq ", part(3)}, {"", part(5)}, {"", part(6)}} {
+		if field.value != "" {
+			out += field.name + field.value + ","
+		}
+	}
+	if part(7) != "" {
+		out += " options [" + part(7) + "],"
+	}
+	return line[:m[0]] + "IP " + out + " length " + cmp.Or(part(4), "0")
+}
+
 // segmentOf reads a line of tcpdump or of tshark; clock is the time of the line before, where -v broke it.
 func segmentOf(line string, clock float64) (segmentLine, bool) {
 	if m := tcpdumpHead.FindStringSubmatch(line); m != nil {
@@ -157,7 +193,7 @@ func (f *Facts) readPackets(t text) error {
 		if len(line) > 4096 {
 			continue
 		}
-		s, ok := segmentOf(line, clock)
+		s, ok := segmentOf(todaysPacket(line), clock)
 		clock = 0
 		if m := packetTime.FindStringSubmatch(line); m != nil {
 			clock = clockSeconds(m[1:])

@@ -21,6 +21,9 @@ type Ping struct {
 	// the host itself, said that this is too much.
 	Data    int  `json:"data_bytes,omitempty"`
 	TooLong bool `json:"too_long,omitempty"`
+	// Swept says that the packets grew up to Data (ping -g -G of the BSDs); Largest is what the largest answered one carried.
+	Swept   bool `json:"swept,omitempty"`
+	Largest int  `json:"largest_answered_bytes,omitempty"`
 
 	// Took are the seconds from the first packet to the last one, 0 where they were not printed.
 	Took float64 `json:"-"`
@@ -53,6 +56,8 @@ var (
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
+	pingSweep   = regexp.MustCompile(`^PING.*\(\d+ \.\.\. (\d+)\) data bytes`)
+	pingSize    = regexp.MustCompile(`^(\d+) bytes from `)
 	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|` +
 		`packet needs to be fragmented but DF set`)
 	// What others said instead of an answer, and what arping says of them (iputils, arping.c).
@@ -96,6 +101,9 @@ func (f *Facts) readPing(t text) error {
 			p = f.ping(m[1] + m[2])
 			if m := pingData.FindStringSubmatch(line); m != nil {
 				p.Data = smallNumber(m[1])
+				f.use(t.from, i+1)
+			} else if m := pingSweep.FindStringSubmatch(line); m != nil {
+				p.Data, p.Swept = smallNumber(m[1]), true
 				f.use(t.from, i+1)
 			}
 			continue
@@ -179,6 +187,10 @@ func (p *Ping) answer(s float64, line string, at Source) {
 	}
 	p.Answered++
 	p.Sent++
+	if m := pingSize.FindStringSubmatch(line); m != nil {
+		const header = 8 // of ICMP
+		p.Largest = max(p.Largest, smallNumber(m[1])-header)
+	}
 	if m := pingNumber.FindStringSubmatch(line); m != nil {
 		number := smallNumber(m[1])
 		if gap := number - p.last - 1; p.adjoining && gap > 0 && gap < most {

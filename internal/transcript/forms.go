@@ -130,8 +130,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
 	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump", []string{"need to frag"}},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
-		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[`),
-		"tcpdump", []string{"tcpdump: ", "link-type", " IP", "IP"}},
+		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[|^\d\d:\d\d:\d\d\.\d+ \S+ > \S+: [SFPR.]+ `),
+		"tcpdump", []string{"tcpdump: ", "link-type", "IP", " > "}},
 	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|^Hypervisor: Origin = |limit exceeded by uid|` +
 		`out of swap space|` +
 		`failed to reclaim memory|` +
