@@ -211,6 +211,8 @@ func TestTogether(t *testing.T) {
 		{"a command's name before a variable", []string{rc, "hostname=\"a\"\nsysrc_dbus_enable=\"YES\"\n"}, "did you mean dbus_enable?"},
 		{"a typographic quote that goes on", []string{rc, "hostname=“a\"\nsshd_enable=“YES\"\n"}, "write hostname=\"a\""},
 		{"a variable of a port", []string{rc, "hostname=\"a\"\nsysrcd_enable=\"YES\"\n"}, ""},
+		{"commands below lines of rc.conf", []string{"README.md", "# FreeBSD\n\n```sh\n# in /etc/rc.conf\nhostname=\"a\"\npf_enabel=\"YES\"\n\n# then\nservice netif restart\n```\n"}, "did you mean pf_enable?"},
+		{"variables of a script below a comment", []string{"README.md", "# FreeBSD\n\n```sh\n# of the script\nname=\"a\"\npf_enabel=\"YES\"\n\nservice netif restart\n```\n"}, ""},
 		{"names without numbers", []string{rc, "ifconfig_em0_name=\"emo\"\nifconfig_emo=\"up\"\nifconfig_lan=\"up\"\n"}, ""},
 		{"an address that is none", []string{"/etc/ipfw.rules", "lan=\"192.0..0/24\"\nfwcmd=\"ipfw -q\"\n${fwcmd} add allow ip from ${lan} to 10.1 via em0\n"}, "192.0..0/24 is not a valid IPv4 address"},
 		{"an address and its port apart", []string{"/etc/ipfw.rules", "ipfw add 40 fwd 127.0.0.1, 3128 tcp from any to any 80\n"}, "write 127.0.0.1,3128"},
