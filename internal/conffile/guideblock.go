@@ -403,7 +403,7 @@ func (g *guideText) conclude(to int) bool {
 		at := begin + m[0]
 		part := g.src[g.from:at]
 		if strings.TrimSpace(part) != "" {
-			if !g.hand(at, blockOf(part, g.above, edited)) {
+			if !g.handPart(at, edited) {
 				return false
 			}
 			edited = ""
@@ -416,7 +416,24 @@ func (g *guideText) conclude(to int) bool {
 			g.from = next
 		}
 	}
-	return g.hand(to, blockOf(g.src[g.from:to], g.above, edited))
+	return g.handPart(to, edited)
+}
+
+// handPart hands out the block that ends at to, its first paragraph by itself where that is of rc.conf and commands follow.
+func (g *guideText) handPart(to int, edited string) bool {
+	part := g.src[g.from:to]
+	b := blockOf(part, g.above, edited)
+	first, _, further := strings.Cut(part, "\n\n")
+	if b.kind != "" && b.kind != Script || !further {
+		return g.hand(to, b)
+	}
+	if head := blockOf(first, g.above, edited); head.kind == RC {
+		if !g.hand(g.from+len(first), head) {
+			return false
+		}
+		g.from, g.first = g.from+len(first)+1, g.first+strings.Count(first, "\n")+1
+	}
+	return g.hand(to, b)
 }
 
 // lastEdited is the file that the last line of a block of commands opens in an editor, "" for another line.

@@ -139,9 +139,10 @@ func (s *scanner) curlyQuotes(e Entry) bool {
 	if s.stopped {
 		return true
 	}
+	value, _, _ := strings.Cut(e.Value, "\n") // the shell goes on to the next plain quote
 	s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, certain: true,
 		Reason: "these are typographic quotes, which are part of the value: write " + e.Key + "=\"" +
-			strings.Trim(e.Value, "“”") + "\"",
+			strings.Trim(value, "“”\" \t\r") + "\"",
 		Because: "The shell knows no quotes but the plain ones, and a YES with others around it switches nothing on."})
 	return true
 }

@@ -85,8 +85,11 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 			because: "The name is that of releases before 9.0; the scripts warn at each start."}}
 	}
 	near := k.inSmallLetters(e)
+	command, joined := strings.CutPrefix(e.Name, "sysrc_") // the command that sets a variable
 	switch {
 	case near != "":
+	case joined && (strings.HasSuffix(command, "_enable") || k.lookup(command) != nil):
+		near = command
 	case at > 0 && (spelling.Edits(end, "enable") == 1 || swapped(end, "enable")) && k.lookup(front+"_enable") != nil:
 		near = front + "_enable"
 	case len(e.Name) >= 8 && !slices.Contains(portEnds, end):
