@@ -48,11 +48,13 @@ func retransmissions() Rule {
 			if measured {
 				share, when = *again.Rate / *sent.Rate, "over the window"
 			}
-			if share < 0.002 {
-				return nil
-			}
 			s := Info
-			if share*(1-needless(f)) >= 0.01 { // what was needless was not lost
+			switch {
+			case share == 0:
+				return nil
+			case share < 0.002:
+				s = trifling
+			case share*(1-needless(f)) >= 0.01: // what was needless was not lost
 				s = Warning
 			}
 			return do("find which peers see loss, then where: check the error counters of this host's link first, "+
