@@ -73,7 +73,7 @@ are located, delays are told one way, and what a box between changed.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs, pasted session (- is standard input) or packet capture to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet "+
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, its problems, and mismatches; for a packet "+
 		"capture, the other end's")
 	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or "+
 		"--for; further words are its filter")
