@@ -81,8 +81,6 @@ var stationField = regexp.MustCompile(`^\s*(?:[rt]x (?:bytes|packets|retries|fai
 // MacRadio is the signal as airport -I, wdutil info and system_profiler SPAirPortDataType of macOS show it.
 const MacRadio = `^\s*(?:agrCtlRSSI: |RSSI +: |Signal / Noise: )-\d{2,3}\b`
 
-var macRadio = regexp.MustCompile(MacRadio)
-
 // readWireless reads iw dev NAME link, station dump and get power_save (iw link.c, station.c), and iwconfig (Linux
 // wireless-tools iwconfig.c).
 func (f *Facts) readWireless(t text) error {
