@@ -201,7 +201,7 @@ func inspectText(w io.Writer, all []diagnose.Diagnosis, everything bool) error {
 
 func inspectPicture(w io.Writer, d diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
 	in := report.Inspection{Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
-		Findings: d.Findings, Missing: d.NotEvaluated}
+		Findings: d.Findings, Missing: d.NotEvaluated, Negligible: d.Negligible, Unread: d.Unread}
 	if peer != nil {
 		in.Hosts = append(in.Hosts, peer)
 	}

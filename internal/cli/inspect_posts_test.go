@@ -56,6 +56,7 @@ func findingsIn(t *testing.T, c postedCase) []diagnose.Finding {
 		return nil
 	}
 	in := diagnose.Input{Facts: f, Role: c.role, Written: written(f)}
+	in.Path, in.PathFrom = diagnose.ToldPath(f)
 	if c.path != "" {
 		if in.Path, err = netpath.Parse(c.path); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -22,12 +23,13 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 	}
 	v, ok := f.Integer(b.setting)
 	if !ok || v <= 0 {
-		return b, fmt.Errorf("%s is not known (%s)", b.setting, f.Why("settings"))
+		return b, notKnown(f, b.setting)
 	}
 	b.cap = units.Bytes(v)
 	most, ok := f.Integer("kern.ipc.maxsockbuf")
 	if !ok || most <= 0 {
-		return b, fmt.Errorf("kern.ipc.maxsockbuf is not known (%s)", f.Why("settings"))
+		b.why += "; kern.ipc.maxsockbuf is not known and may allow less"
+		return b, nil
 	}
 	if adjusted := units.Bytes(float64(most) * 2048 / 2304); adjusted < b.cap {
 		b.setting, b.cap, b.share = "kern.ipc.maxsockbuf", units.Bytes(most), 2048.0/2304
@@ -39,6 +41,11 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 		}
 	}
 	return b, nil
+}
+
+// notKnown says why a setting is not known.
+func notKnown(f *facts.Facts, name string) error {
+	return fmt.Errorf("%s is not known (%s)", name, cmp.Or(f.Why("settings"), "it is not among the settings that were read"))
 }
 
 // lastStep is the size that a receive buffer of FreeBSD 13 or newer grows to where

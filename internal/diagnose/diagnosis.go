@@ -35,6 +35,8 @@ type Diagnosis struct {
 	Next         string         `json:"next"`
 	Findings     []Finding      `json:"problems"`
 	NotEvaluated []NotEvaluated `json:"not_evaluated"`
+	// Negligible are losses that were seen and are too small to matter.
+	Negligible []Negligible `json:"negligible"`
 	// Unread is what was posted and not understood: the verdict is not about it.
 	Unread []facts.Unread `json:"unread"`
 
@@ -97,19 +99,26 @@ func (q Question) Answer() Diagnosis {
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
 	}
-	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
+	d.Findings, d.Negligible, d.NotEvaluated = evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
 		ProposedFor: q.ProposedFor, PathFrom: told, Written: q.Written})
-	for i := range d.Findings {
-		evidence := d.Findings[i].Evidence
-		for j := range evidence {
-			evidence[j] = f.Posted(evidence[j])
-		}
+	for _, found := range d.Findings {
+		posted(f, found.Evidence)
+	}
+	for _, small := range d.Negligible {
+		posted(f, small.Evidence)
 	}
 	d.Unread = append(d.Unread, warnings(f, d.Findings)...)
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
 	return d
+}
+
+// posted replaces the lines of outputs by those of the post that held them.
+func posted(f *facts.Facts, evidence []facts.Source) {
+	for i := range evidence {
+		evidence[i] = f.Posted(evidence[i])
+	}
 }
 
 // unread is what was posted and not understood, and the outputs of known commands that could not be read.

@@ -314,7 +314,7 @@ func localPorts(f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "ports", Metric: ConnectRate, Host: f.Host}
 	size, src, ok := portRange(f)
 	if !ok {
-		return c.unknown("the range of local ports is not known (%s)", f.Why("settings"))
+		return c.unknown("%v", notKnown(f, "the range of local ports"))
 	}
 	wait, why := 60.0, "60 s in TIME_WAIT"
 	switch f.System {

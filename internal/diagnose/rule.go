@@ -25,7 +25,7 @@ const (
 	Info     Severity = "info"
 )
 
-// trifling is the severity of what is not worth a word: one packet of millions.
+// trifling is the severity of what is too little to be a finding: one packet of millions.
 const trifling Severity = "trifling"
 
 // lower is the severity of the same in the past.
@@ -131,10 +131,22 @@ type NotEvaluated struct {
 	Because string `json:"because"`
 }
 
+// Negligible is a loss that was seen and is too small to matter, as SeverityRule or its rule says.
+type Negligible struct {
+	Rule     string         `json:"problem"`
+	Summary  string         `json:"summary"` // with its subject
+	Evidence []facts.Source `json:"evidence"`
+}
+
 // Evaluate applies every rule that knows the system. Findings are ordered by
 // SeverityRule, then as Rules lists them.
-func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
-	findings, missing = []Finding{}, []NotEvaluated{}
+func Evaluate(in Input) ([]Finding, []NotEvaluated) {
+	findings, _, missing := evaluate(in)
+	return findings, missing
+}
+
+func evaluate(in Input) (findings []Finding, small []Negligible, missing []NotEvaluated) {
+	findings, small, missing = []Finding{}, []Negligible{}, []NotEvaluated{}
 	if in.Catalog == nil {
 		in.Catalog = embedded()
 	}
@@ -150,6 +162,7 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 		}
 		for _, found := range r.Check(in) {
 			if found.Severity == trifling {
+				small = append(small, Negligible{r.ID, found.Said(), found.Evidence})
 				continue
 			}
 			found = r.complete(found)
@@ -166,7 +179,7 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.rank(), b.rank()) })
 	orderLosses(findings)
-	return saidOnce(findings), missing
+	return saidOnce(findings), small, missing
 }
 
 // embedded is the catalog of this program; its own tests say that it can be read.

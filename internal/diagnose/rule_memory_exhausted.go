@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -31,6 +32,10 @@ func memoryExhausted() Rule {
 				}
 				fix := limitFix(in.Facts, mark)
 				found := one("kernel log", lines, "%q (%s)", mark, counted(n, "line"))
+				if mark == "out of socket memory" {
+					found[0].Because = "Old kernels report exhausted TCP memory and too many orphaned connections in the " +
+						"same words; connections were reset."
+				}
 				if strings.Contains(mark, "limit") && fix.Setting != "" {
 					found = one(fix.Setting, lines, "the kernel reached this limit (%s)", counted(n, "line"))
 				}
@@ -57,10 +62,10 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "net.ipv6.route.max_size"
 	case strings.Contains(mark, "dst cache"):
 		setting = "net.ipv4.route.max_size"
-	case f.System == "linux" && strings.Contains(mark, "orphan"):
+	case strings.Contains(mark, "orphan"):
 		setting = "net.ipv4.tcp_max_orphans"
-	case f.System == "linux":
-		setting = "net.ipv4.tcp_mem"
+	case mark == "out of socket memory":
+		return socketMemoryFix(f)
 	case f.System == "openbsd":
 		setting = "kern.maxclusters"
 	case strings.Contains(mark, "maxfiles"):
@@ -75,4 +80,21 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "kern.ipc.nmbclusters"
 	}
 	return Fix{Setting: setting}
+}
+
+// socketMemoryFix tells which of the two limits behind one message was reached. An orphan that seems stuck counts up to
+// four times (torvalds/linux v3.2 net/ipv4/tcp_timer.c, tcp_out_of_resources).
+func socketMemoryFix(f *facts.Facts) Fix {
+	used, known := f.Counter("sockstat.TCP.mem")
+	mem, ok := f.Triple("net.ipv4.tcp_mem")
+	orphans, limit := total(f, "sockstat.TCP.orphan"), f.Settings["net.ipv4.tcp_max_orphans"].Value
+	most, err := strconv.ParseUint(limit, 10, 64)
+	switch {
+	case known && ok && int64(used.Value) >= mem[1]:
+		return Fix{Setting: "net.ipv4.tcp_mem"}
+	case err == nil && orphans > most/8:
+		return Fix{Setting: "net.ipv4.tcp_max_orphans"}
+	}
+	return Fix{Action: "while it happens, compare mem in /proc/net/sockstat with the second number of net.ipv4.tcp_mem, and " +
+		"orphan with a quarter of net.ipv4.tcp_max_orphans; raise the limit that is reached"}
 }

@@ -106,7 +106,8 @@ func behindSmaller(f *facts.Facts) []Finding {
 	var first *facts.NIC
 	for i := range f.NICs {
 		n := &f.NICs[i]
-		if n == out || !n.Up || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
+		_, idle := carrierLost(f, n) // a bridge while no container runs
+		if n == out || !n.Up && !idle || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
 			continue
 		}
 		if first == nil {

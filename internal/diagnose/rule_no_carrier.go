@@ -29,7 +29,7 @@ func noCarrier() Rule {
 					src, without = undetected(in.Facts, n)
 					says = "it has no carrier (ethtool does not show whether it is administratively up)"
 				}
-				if !without || !physical(n) {
+				if !without || !physical(n) || inner(n) { // a bridge of containers has no carrier while none runs
 					continue
 				}
 				s := Warning

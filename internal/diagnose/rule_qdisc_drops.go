@@ -23,12 +23,16 @@ func qdiscDrops() Rule {
 						continue
 					}
 					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "netem" || q.Kind == "police" ||
-						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
+						q.Dropped.Value == 0 || !still(q.Dropped) {
 						continue
 					}
 					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "dropped packets: %s, of %d sent%s",
 						happened(q.Dropped), q.Sent.Value, q.together())
 					found[0].Share = lossShare(q.Dropped, q.Sent.Value)
+					if found[0].Share < 1e-3 {
+						out = append(out, with(trifling, found)...)
+						continue
+					}
 					switch q.Kind {
 					case "fq_codel", "codel", "cake", "pie", "fq_pie", "red", "htb", "tbf", "hfsc":
 						found = with(Info, found)

@@ -38,11 +38,13 @@ func retransmissions() Rule {
 			if measured {
 				share, when = *again.Rate / *sent.Rate, "over the window"
 			}
-			if share < 0.002 {
-				return nil
-			}
 			s := Info
-			if share >= 0.01 {
+			switch {
+			case share == 0:
+				return nil
+			case share < 0.002:
+				s = trifling
+			case share >= 0.01:
 				s = Warning
 			}
 			return do("find which peers see loss, then where: check the error counters of this host's link first, "+

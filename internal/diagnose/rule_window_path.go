@@ -24,47 +24,74 @@ func windowBelowPath() Rule {
 			if out = steadyWindows(f); len(out) > 0 {
 				return out
 			}
-			if in.Path.Rate == 0 || in.Path.RTT == 0 {
-				if out = measuredWindows(f); out == nil {
-					out = severalAreFaster(f)
-				}
+			if out = in.smallBuffers(); len(out) > 0 {
 				return out
 			}
-			if on, known := windowScaling(f); known && !on {
-				return nil // window-scaling-off says it
+			if out = measuredWindows(f); len(out) > 0 {
+				return out
 			}
-			want := linkGoodput(in.Path, f)
-			for _, end := range []struct {
-				ceiling Ceiling
-				what    string
-			}{{sendWindow(in.Path, f), "sends"}, {receiveWindow(in.Path, f), "receives"}} {
-				name, _ := end.ceiling.Inputs["setting"].(string)
-				src := f.Settings[plainSetting(name)].Source
-				fix := Fix{Setting: plainSetting(name)}
-				if f.System == "openbsd" { // a constant of the kernel
-					src = f.Line("uname -a", 1)
-					fix = Fix{Action: "use several parallel connections: no setting on this system raises it"}
-				}
-				if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
-					continue
-				}
-				found := one(plainSetting(name), []facts.Source{src}, "one connection %s at most %s over %s, but the link carries "+
-					"%s: %s",
-					end.what, units.Rate(end.ceiling.Value), units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
-				found[0].Fix = []Fix{fix}
-				if in.PathFrom != "" {
-					found[0].Summary += "; this path is " + in.PathFrom
-				}
-				if end.ceiling.Value < 0.2*want {
-					found = with(Critical, found)
-				}
-				out = append(out, found...)
-			}
-			return out
+			return severalAreFaster(f)
 		},
 		Fires: windowExample("4096\t16384\t65536"),
 		Quiet: windowExample("4096\t16384\t67108864"),
 	}
+}
+
+// smallBuffers finds buffers that hold less than the path, where it is known.
+func (in Input) smallBuffers() (out []Finding) {
+	f := in.Facts
+	// window-scaling-off says where it is the reason.
+	if on, known := windowScaling(f); in.Path.Rate == 0 || in.Path.RTT == 0 || known && !on {
+		return nil
+	}
+	want := linkGoodput(in.Path, f)
+	for _, end := range []struct {
+		ceiling Ceiling
+		what    string
+	}{{sendWindow(in.Path, f), "sends"}, {receiveWindow(in.Path, f), "receives"}} {
+		name, _ := end.ceiling.Inputs["setting"].(string)
+		src := f.Settings[plainSetting(name)].Source
+		fix := Fix{Setting: plainSetting(name)}
+		if f.System == "openbsd" { // a constant of the kernel
+			src = f.Line("uname -a", 1)
+			fix = Fix{Action: "use several parallel connections: no setting on this system raises it"}
+		}
+		if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
+			continue
+		}
+		found := one(plainSetting(name), []facts.Source{src}, "one connection %s at most %s over %s, but the link carries "+
+			"%s: %s",
+			end.what, units.Rate(end.ceiling.Value), units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
+		found[0].Fix = append([]Fix{fix}, in.besideBuffer(fix.Setting, end.what == "sends")...)
+		if in.PathFrom != "" {
+			found[0].Summary += "; this path is " + in.PathFrom
+		}
+		if end.ceiling.Value < 0.2*want {
+			found = with(Critical, found)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// besideBuffer is the other of the two settings of FreeBSD that bound a buffer, where the plan raises it too or it is not
+// known: to raise one alone has no effect where the other is the same.
+func (in Input) besideBuffer(name string, sending bool) []Fix {
+	if in.Facts.System != "freebsd" {
+		return nil
+	}
+	other := "kern.ipc.maxsockbuf"
+	switch {
+	case name != other:
+	case sending:
+		other = "net.inet.tcp.sendbuf_max"
+	default:
+		other = "net.inet.tcp.recvbuf_max"
+	}
+	if _, known := in.Facts.Settings[other]; known && in.Proposed[other] == "" {
+		return nil
+	}
+	return []Fix{{Setting: other}}
 }
 
 // steadyWindows finds tests whose window stood still without a loss, and held just what the measured round trip makes

@@ -30,7 +30,7 @@ total, by its rate, and by whether it still grows:
 | 1% or more | error |
 | 0.01% or more | warning |
 | 1 in a million or more | info |
-| less | not reported |
+| less | listed as too few to matter |
 | total not known, 1000 or more per second | error |
 | total not known, 1 or more per second, or 1000 or more in all | warning |
 | total not known, fewer | info |

@@ -30,6 +30,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 		f.details(&b)
 	}
 	b.WriteString("\n")
+	d.negligible(&b, all)
 	d.hostLine(&b)
 	d.interfaces(&b)
 	d.unfit(&b)
@@ -37,7 +38,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 	d.unread(&b, all)
 	if n := len(d.NotEvaluated); n > 0 && all {
 		fmt.Fprintf(&b, "\n%d rules not evaluated:\n", n)
-		for _, group := range grouped(d.NotEvaluated) {
+		for _, group := range Grouped(d.NotEvaluated) {
 			wrap(&b, "  ", "    ", group)
 		}
 	} else if n > 0 {
@@ -51,6 +52,34 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// negligibleRows bounds what is shown of losses that are too small to matter.
+const negligibleRows = 3
+
+// negligible answers for the counters that somebody may worry about without a reason.
+func (d Diagnosis) negligible(b *strings.Builder, all bool) {
+	rows := len(d.Negligible)
+	if !all {
+		rows = min(rows, negligibleRows)
+	}
+	for _, n := range d.Negligible[:rows] {
+		wrap(b, "too few to matter: ", "  ", n.Summary+" ("+place(n.Evidence[0])+")")
+	}
+	if more := len(d.Negligible) - rows; more > 0 {
+		wrap(b, "too few to matter: ", "  ", counted(more, "other counter")+" (--all)")
+	}
+	if rows > 0 {
+		b.WriteString("\n")
+	}
+}
+
+// place is where a line was read.
+func place(s facts.Source) string {
+	if s.Line > 0 {
+		return fmt.Sprintf("%s:%d", s.From, s.Line)
+	}
+	return s.From
 }
 
 // unread lists what was posted and not understood.
@@ -82,16 +111,7 @@ func (d Diagnosis) unread(b *strings.Builder, all bool) {
 
 func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
-	parts := []string{strings.TrimSpace(f.System.Title() + " " + f.Release)}
-	if f.Release == "unknown" {
-		parts[0] = f.System.Title() + ", release unknown"
-	}
-	if f.SystemGuessed {
-		parts[0] = "operating system unknown, read as " + f.System.Title()
-	}
-	if f.Relative != "" {
-		parts[0] = f.Relative + ", read as " + f.System.Title()
-	}
+	parts := []string{f.SystemWords()}
 	if f.Distribution != "" {
 		parts = append(parts, f.Distribution)
 	}
@@ -202,10 +222,8 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 	wrap(b, "", "  ", head)
 	low, high := d.extent()
 	binding, _ := Binding(d.Ceilings)
-	var unknown []NotEvaluated
 	for _, c := range d.Ceilings {
 		if !c.Known {
-			unknown = append(unknown, NotEvaluated{c.Resource, strings.TrimPrefix(c.Because, "unknown, because ")})
 			continue
 		}
 		mark := " "
@@ -237,6 +255,7 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 	if binding.Known {
 		b.WriteString("  * binding: the lowest known ceiling; bars are logarithmic\n")
 	}
+	unknown := unknownCeilings(d.Ceilings)
 	if !all && len(unknown) > 0 {
 		var names []string
 		for _, u := range unknown {
@@ -247,9 +266,21 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 		wrap(b, "  ? ", "    ", "unknown: "+strings.Join(names, ", ")+" (--all shows why)")
 		return
 	}
-	for _, u := range grouped(unknown) {
+	for _, u := range Grouped(unknown) {
 		wrap(b, "  ? ", "    ", u)
 	}
+}
+
+// WhyUnknown says why ceilings are not known, each reason once with the resources that it is the reason of.
+func WhyUnknown(all []Ceiling) []string { return Grouped(unknownCeilings(all)) }
+
+func unknownCeilings(all []Ceiling) (out []NotEvaluated) {
+	for _, c := range all {
+		if !c.Known {
+			out = append(out, NotEvaluated{c.Resource, strings.TrimPrefix(c.Because, "unknown, because ")})
+		}
+	}
+	return out
 }
 
 // extent is the range of the roofline's bars.
@@ -308,10 +339,7 @@ func seconds(s float64) string {
 // details are the lines that prove a finding, why it matters, what to do, and what would confirm it.
 func (f Finding) details(b *strings.Builder) {
 	for _, e := range f.Evidence {
-		where := e.From
-		if e.Line > 0 {
-			where = fmt.Sprintf("%s:%d", e.From, e.Line)
-		}
+		where := place(e)
 		if e.Output != "" {
 			where += " (" + e.Output + ")"
 		}
@@ -389,8 +417,8 @@ func (f Fix) write(b *strings.Builder) {
 	}
 }
 
-// grouped joins the rules that share a reason.
-func grouped(all []NotEvaluated) (out []string) {
+// Grouped says each reason once, with the rules that it kept from judging.
+func Grouped(all []NotEvaluated) (out []string) {
 	rules := map[string][]string{}
 	var order []string
 	for _, n := range all {

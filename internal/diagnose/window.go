@@ -105,7 +105,7 @@ func receiveBuffer(f *facts.Facts) (buffer, error) {
 func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 	wmem, ok := f.Triple("net.ipv4.tcp_wmem")
 	if !ok || wmem[2] <= 0 {
-		return buffer{}, fmt.Errorf("net.ipv4.tcp_wmem is not known (%s)", f.Why("settings"))
+		return buffer{}, notKnown(f, "net.ipv4.tcp_wmem")
 	}
 	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 1, "at best: full-sized packets have little overhead",
 		[]string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_sndbuf_expand",
@@ -122,7 +122,7 @@ func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	rmem, ok := f.Triple("net.ipv4.tcp_rmem")
 	if !ok || rmem[2] <= 0 {
-		return buffer{}, fmt.Errorf("net.ipv4.tcp_rmem is not known (%s)", f.Why("settings"))
+		return buffer{}, notKnown(f, "net.ipv4.tcp_rmem")
 	}
 	b := buffer{setting: "net.ipv4.tcp_rmem[2]", cap: units.Bytes(rmem[2])}
 	if on, known := f.Integer("net.ipv4.tcp_moderate_rcvbuf"); known && on == 0 {

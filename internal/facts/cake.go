@@ -80,3 +80,13 @@ func tcTime(s string) float64 {
 	}
 	return 0
 }
+
+// columns are the parts of a row between which two spaces or more stand.
+func columns(line string) (out []string) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(line, "\t", "  "), "  ") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}

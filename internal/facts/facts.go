@@ -295,6 +295,20 @@ func (f *Facts) Outlet() *NIC {
 	return best
 }
 
+// SystemWords names the host's system and release, and says where they are not known or only resemble it.
+func (f *Facts) SystemWords() string {
+	title := f.System.Title()
+	switch {
+	case f.Relative != "":
+		return f.Relative + ", read as " + title
+	case f.SystemGuessed:
+		return "operating system unknown, read as " + title
+	case f.Release == "unknown":
+		return title + ", release unknown"
+	}
+	return strings.TrimSpace(title + " " + f.Release)
+}
+
 // Counter returns a running total and whether it is known.
 func (f *Facts) Counter(name string) (Counter, bool) {
 	c, ok := f.Counters[name]

@@ -44,18 +44,16 @@ func parseIPLink(t text) []NIC {
 		if len(words) == 0 {
 			continue
 		}
-		if lines[i][0] != ' ' && lines[i][0] != '\t' {
-			if n, ok := ipLinkHead(words); ok {
-				if len(nics) >= linkLimit {
-					return nics
-				}
-				n.Source = Source{From: t.from, Line: i + 1, Text: shorten(lines[i])}
-				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
-				nics, of = append(nics, n), "link."
+		if n, ok := ipLinkHead(words); ok {
+			if len(nics) >= linkLimit {
+				return nics
 			}
+			n.Source = Source{From: t.from, Line: i + 1, Text: shorten(lines[i])}
+			n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
+			nics, of = append(nics, n), "link."
 			continue
 		}
-		if len(nics) == 0 {
+		if len(nics) == 0 || !indented(lines[i]) && !ipLinkDetails(words[0]) {
 			continue
 		}
 		n := &nics[len(nics)-1]
@@ -72,6 +70,13 @@ func parseIPLink(t text) []NIC {
 		ipLinkDetail(n, words)
 	}
 	return nics
+}
+
+func indented(line string) bool { return line[0] == ' ' || line[0] == '\t' }
+
+// ipLinkDetails are the first words of details that are one's too where a page took the indentation away.
+func ipLinkDetails(word string) bool {
+	return slices.Contains([]string{"RX:", "TX:", "RX", "TX"}, word) || strings.HasPrefix(word, "link/")
 }
 
 func ipLinkHead(words []string) (NIC, bool) {

@@ -124,6 +124,9 @@ var germanSentences = map[string]string{
 
 var leadingNumber = regexp.MustCompile(`^(?:Detected reordering |)(\d+)\s+(.+)$`)
 
+// tableHeading is the name of a table; a remark of the person who posted is none.
+var tableHeading = regexp.MustCompile(`^[A-Za-z]\w*:$`)
+
 // lowMemory is the sentence that has its number at the end.
 var lowMemory = regexp.MustCompile(`^TCP ran low on memory (\d+) times`)
 
@@ -153,9 +156,9 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		if trimmed == "" {
 			continue
 		}
-		if title, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(title, " ") {
+		if tableHeading.MatchString(trimmed) {
 			ofUDP = false
-			section = title
+			section = strings.TrimSuffix(trimmed, ":")
 			continue
 		}
 		if name, value, ok := strings.Cut(trimmed, ": "); ok && !strings.Contains(name, " ") {

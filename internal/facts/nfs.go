@@ -38,7 +38,7 @@ var (
 	nfsShown   = regexp.MustCompile(`^(\S+:/\S*) mounted on (/\S*):$`)
 	nfsBSD     = regexp.MustCompile(`^(\S+:/\S*) on (/\S*)(?: \(nfs.*\))?$`)
 	nfsOptions = regexp.MustCompile(`^\s*(?:Flags|opts):\s+(\S+=\S*)|^(nfsv[234]\S*,rsize=\S+)$`)
-	nfsAgain   = regexp.MustCompile(`^\d+ \(([0-9.]+)%\)$`)
+	nfsAgain   = regexp.MustCompile(`^\d+\(([0-9.]+)%\)$`)
 	nfsPerOp   = regexp.MustCompile(`^\s*(READ|WRITE): (\d+) (\d+) (\d+) \d+ \d+ \d+ (\d+) (\d+)`)
 )
 
@@ -54,9 +54,8 @@ func (f *Facts) readNFS(t text) error {
 		case m:
 			found, heads = true, nil
 		case strings.Contains(line, "calls") && strings.Contains(line, "retrans"),
-			strings.Contains(line, "ops/s") && strings.Contains(line, "retrans"):
-			heads = columns(line)
-		case strings.Contains(line, "TimedOut") && strings.Contains(line, "Requests"):
+			strings.Contains(line, "ops/s") && strings.Contains(line, "retrans"),
+			strings.Contains(line, "TimedOut") && strings.Contains(line, "Requests"):
 			heads = strings.Fields(rpcHeads.Replace(line))
 		case heads != nil:
 			found = f.nfsRow(heads, line, at) || found
@@ -68,8 +67,9 @@ func (f *Facts) readNFS(t text) error {
 	return nothingUnless(found)
 }
 
-// rpcHeads give the headings of the BSDs' "Rpc Info" the names of Linux's.
-var rpcHeads = strings.NewReplacer("X Replies", "unexpected", "Retries", "retrans", "Requests", "calls")
+// rpcHeads make a word of each heading, and give those of the BSDs' "Rpc Info" the names of Linux's.
+var rpcHeads = strings.NewReplacer("X Replies", "unexpected", "Retries", "retrans", "Requests", "calls",
+	"avg RTT (ms)", "rtt", "avg exe (ms)", "exe", "avg queue (ms)", "queue")
 
 // nfsMount takes a line that names a mount, or the options of the last one.
 func (f *Facts) nfsMount(line string, at func() Source) bool {
@@ -114,13 +114,10 @@ func mountOptions(s string) map[string]string {
 
 // nfsRow takes the numbers below headings: the calls of nfsstat -c, or an operation of nfsiostat.
 func (f *Facts) nfsRow(heads []string, line string, at func() Source) bool {
-	row := columns(line)
+	row := strings.Fields(strings.ReplaceAll(line, " (", "("))
 	name, isOperation := strings.CutSuffix(heads[0], ":")
 	if isOperation {
 		heads = heads[1:]
-	}
-	if len(row) < len(heads) && len(strings.Fields(line)) == len(heads) {
-		row = strings.Fields(line)
 	}
 	if len(row) < len(heads) {
 		return false
@@ -131,15 +128,17 @@ func (f *Facts) nfsRow(heads []string, line string, at func() Source) bool {
 	}
 	if !isOperation {
 		f.readHere("nfsstat", "nfs")
+		kept := false
 		for _, h := range []string{"calls", "retrans"} {
 			if v, ok := count(values[h]); ok {
 				f.keepCounter(f.Counters, "nfs."+h, Counter{Value: v, Source: at()})
+				kept = true
 			}
 		}
-		return true
+		return kept
 	}
-	op := NFSOperation{Name: name, PerSecond: amount(values["ops/s"]), RoundTrip: amount(values["avg RTT (ms)"]) / 1000,
-		Total: amount(values["avg exe (ms)"]) / 1000, Source: at()}
+	op := NFSOperation{Name: name, PerSecond: amount(values["ops/s"]), RoundTrip: amount(values["rtt"]) / 1000,
+		Total: amount(values["exe"]) / 1000, Source: at()}
 	if m := nfsAgain.FindStringSubmatch(values["retrans"]); m != nil {
 		op.Again = amount(m[1]) / 100
 	}
@@ -170,16 +169,6 @@ func (f *Facts) keepOperation(op NFSOperation) bool {
 		last.Operations = append(last.Operations, op)
 	}
 	return true
-}
-
-// columns are the parts of a row between which two spaces or more stand.
-func columns(line string) (out []string) {
-	for part := range strings.SplitSeq(strings.ReplaceAll(line, "\t", "  "), "  ") {
-		if part = strings.TrimSpace(part); part != "" {
-			out = append(out, part)
-		}
-	}
-	return out
 }
 
 // amount is a number that is not negative, else 0.

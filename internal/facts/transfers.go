@@ -113,6 +113,9 @@ func (f *Facts) testProcessors(line, from string, at int) bool {
 // countIn adds an interval to that of its stream.
 func countIn(all []Transfer, at map[string]int, ends map[string][2]string, l kerneltext.IperfLine, src Source) []Transfer {
 	k, have := at[l.Stream]
+	if have && l.From == 0 && all[k].Intervals > 1 && l.To >= all[k].Seconds {
+		return all // the sum of what it printed
+	}
 	if !have || l.From == 0 && all[k].Seconds > 0 { // iperf 2 begins another test without a word of its own
 		if len(all) >= transferLimit {
 			return all

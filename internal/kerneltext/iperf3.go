@@ -156,7 +156,9 @@ type IperfLine struct {
 var (
 	iperfLine = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[([A-Z-]+)\])? +([0-9.]+)-([0-9.]+) +sec ` +
 		`+([0-9.]+) ([KMGT]?)Bytes +([0-9.]+) ([KMGT]?)(bits|Bytes)/sec(.*)$`)
-	iperfSent   = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
+	iperfSent = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
+	// What iperf 2 says with -e: writes and failed ones, segments that were sent again, window and round-trip time.
+	iperf2Sent  = regexp.MustCompile(`^ +\d+/\d+ +(\d+) +(\d+)([KMG]?)/\d+(?:\(\d+\))? us\b`)
 	iperf2Times = regexp.MustCompile(`^\d+\.\d$`)
 	iperfLost   = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
 )
@@ -179,6 +181,8 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 	}
 	if d := iperfLost.FindStringSubmatch(rest); d != nil {
 		l.Lost, l.Sent = number(d[1]), number(d[2])
+	} else if s := iperf2Sent.FindStringSubmatch(rest); s != nil {
+		l.Again, l.Window = number(s[1]), scaled(s[2], s[3], 1024)
 	} else if s := iperfSent.FindStringSubmatch(rest); s != nil && (s[2] != "" || l.Role == "sender") {
 		if l.Again = number(s[1]); s[2] != "" {
 			l.Window = scaled(s[2], s[3], 1024)

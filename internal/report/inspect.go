@@ -20,10 +20,13 @@ type Inspection struct {
 	Ceilings []diagnose.Ceiling
 	Findings []diagnose.Finding
 	Missing  []diagnose.NotEvaluated
+	// Negligible are losses too small to matter, Unread what was posted and not understood.
+	Negligible []diagnose.Negligible
+	Unread     []facts.Unread
 }
 
 func hostWords(h *facts.Facts) string {
-	parts := []string{strings.TrimSpace(string(h.System) + " " + h.Release)}
+	parts := []string{h.SystemWords()}
 	if h.Processor != "" {
 		parts = append(parts, h.Processor)
 	}
@@ -120,6 +123,7 @@ type inspectView struct {
 	Headline string
 	Roofline template.HTML
 	Ceilings []ceilingView
+	Unknown  []string // why ceilings are not known
 	Findings []findingView
 	Hosts    []string
 }
@@ -133,14 +137,16 @@ type findingView struct {
 
 // InspectHTML writes an inspection as one page.
 func InspectHTML(w io.Writer, in Inspection) error {
-	v := inspectView{Inspection: in, Headline: inspectHeadline(in)}
+	v := inspectView{Inspection: in, Headline: inspectHeadline(in), Unknown: diagnose.WhyUnknown(in.Ceilings)}
 	v.Verdict = capital(in.Verdict)
 	var c canvas
 	if height := roofline(&c, Result{Ceilings: in.Ceilings}); height > 0 {
 		v.Roofline = template.HTML(c.chart(height, "goodput ceilings"))
 	}
 	for _, c := range in.Ceilings {
-		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: bindsAmong(in.Ceilings, c)})
+		if c.Known {
+			v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: bindsAmong(in.Ceilings, c)})
+		}
 	}
 	for _, f := range in.Findings {
 		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: f.Said(), Do: fixes(f)}

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -26,7 +27,7 @@ func writePage(w io.Writer, name string, data any) error {
 		"kept": keptWord, "share": shareWords, "resource": resourceWords, "percent": percent,
 		"fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
 		"because": because, "clip": func(s string) string { return terminal.Clip(s, 24) }, "shape": armSign,
-		"counted": plural, "count": units.Count, "orelse": func(a, b string) string { return cmp.Or(a, b) },
+		"counted": plural, "count": units.Count, "grouped": diagnose.Grouped, "orelse": func(a, b string) string { return cmp.Or(a, b) },
 	}
 	t, err := template.New("page").Funcs(funcs).ParseFS(templates, "*.html.tmpl")
 	if err != nil {

@@ -114,8 +114,12 @@ func bareCommand(line string) string {
 		return command
 	}
 	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
-		strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
+		(strings.HasPrefix(words[1], "-") || len(words) <= 4 && linkName.MatchString(words[len(words)-1])) &&
+			facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""
 }
+
+// linkName is what ends a short command of an interface, and no sentence: ethtool eth0, ip link show enp3s0.
+var linkName = regexp.MustCompile(`^[a-z][a-z0-9]*\d[\w.@-]*$`)

@@ -16,7 +16,7 @@ const (
 	toldRate = `(\d{1,4}(?:\.\d{1,2})?) ?(g|m)(?:ig(?:abit)?|big|bits?|bps|b|bit/s|b/s|be)?(?:/s(?:ec)?|ps)?`
 	lineWord = `(?:line|link|connection|fib(?:er|re)|uplink|downlink|circuit|wan|internet|pipe|path|leased|` +
 		`symmetric(?:al)?|` +
-		`up/down|ftth|broadband|service)`
+		`up/down|ftth|broadband|service)s?`
 	toldTime = `(\d{1,4}(?:\.\d{1,3})?) ?ms`
 	rttWord  = `(?:rtt|round[- ]?trip(?: time)?|latency|ping(?: time)?s?|delay)`
 )
