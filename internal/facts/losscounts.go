@@ -186,86 +186,6 @@ func countsIn(line string, number int) (out []namedCount) {
 	return out
 }
 
-// unitWord is what stands behind a number in a column of its own.
-var unitWord = regexp.MustCompile(`^(?:[KMGT]?i?[Bb](?:ps|/s|it/s)?|pps|%)$`)
-
-// wideGap stands between columns whose numbers have spaces between their thousands, as those of RouterOS do.
-var (
-	wideGap   = regexp.MustCompile(`\s{2,}`)
-	thousands = regexp.MustCompile(`\S\s{2,}\d{1,3}(?: \d{3})+(?:\s|$)`)
-	flagField = regexp.MustCompile(`^(?:\d{1,4}|[A-Z]{1,4}|\d{1,4} +[A-Z]{1,4})$`)
-)
-
-// columnsOf are the fields of a row, numbers with their units, without the number of the row and its flags where the table
-// is numbered.
-func columnsOf(line string, numbered bool) (out []string) {
-	fields := strings.Fields(line)
-	if thousands.MatchString(line) {
-		fields = strings.Split(wideGap.ReplaceAllString(strings.TrimSpace(line), "\t"), "\t")
-	}
-	for numbered && len(fields) > 1 && flagField.MatchString(fields[0]) {
-		fields = fields[1:]
-	}
-	for _, field := range fields {
-		if len(out) > 0 && unitWord.MatchString(field) {
-			out[len(out)-1] += field
-		} else {
-			out = append(out, field)
-		}
-	}
-	return out
-}
-
-// tableHead are the names of the columns of a table that counts packets and losses, or damaged frames, nil of any other line.
-func tableHead(line string) []string {
-	const least = 4
-	names, loss, total, faults := strings.Fields(line), false, false, 0
-	if len(names) < least || strings.ContainsAny(line, "0123456789:=") {
-		return nil
-	}
-	for _, name := range names {
-		words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
-		loss, total = loss || lossWords.MatchString(words), total || totalWords.MatchString(words)
-		if portFaults.MatchString(words) {
-			faults++
-		}
-	}
-	switch {
-	case loss && total:
-		return names
-	case faults < 3:
-		return nil
-	}
-	for i, name := range names[1:] {
-		if !portFaults.MatchString(strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))) {
-			names[1+i] = "-" // a sum of the others
-		}
-	}
-	return names
-}
-
-// portFaults are the columns of a switch's table of damaged frames, which has none for those that are well.
-var portFaults = regexp.MustCompile(`^(?:(?:fcs|crc|align(?:ment)?|symbol|rcv|xmit)(?: errs?| errors?)?|runts?|giants?|undersized?|oversized?|jabbers?)$`)
-
-// rowOf are the counters of a row below the names of its columns; the first column is what they are of.
-func rowOf(names []string, line string, number int) (out []namedCount) {
-	numbered := len(names) > 0 && names[0] == "#"
-	if numbered {
-		names = names[1:]
-	}
-	fields := columnsOf(line, numbered)
-	if len(names) == 0 || len(names) != len(fields) || !notDigits(fields[0]) {
-		return nil
-	}
-	for k, name := range names[1:] {
-		for _, c := range countsIn(name+": "+fields[k+1], number) {
-			c.scope = fields[0]
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // countsOf are the counters of a paragraph.
 func countsOf(lines []string) (out []namedCount) {
 	var columns, ways []string
@@ -307,28 +227,12 @@ func countsOf(lines []string) (out []namedCount) {
 	return out
 }
 
-// waysHead is the head of a table that has a row for each counter and a column for each direction: "Statistics  RX  TX".
-var waysHead = regexp.MustCompile(`(?i)^\s*(?:\w+ )?(?:\s*)(rx|tx|receive|transmit|input|output)\s+(rx|tx|receive|transmit|input|output)(?:\s+total)?\s*$`)
-
-// waysRow are the counters of a row of such a table.
-func waysRow(ways []string, line string, number int) (out []namedCount) {
-	m := twoCounts.FindStringSubmatch(line)
-	if ways == nil || m == nil {
-		return nil
-	}
-	for k, way := range ways {
-		out = append(out, countsIn(way+" "+m[1]+": "+m[2+k], number)...)
-	}
-	return out
-}
-
-var twoCounts = regexp.MustCompile(`^\s*([A-Za-z][\w/ -]*?)\s{2,}(\d+)\s+(\d+)(?:\s+\d+)?\s*$`)
-
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
 // lossesOf are the counters of losses among those of a paragraph, each beside the counter of packets whose name is most like its
 // own, and those that stood lower in it or before it.
 func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
+	beside := totalsIn(all)
 	for i, c := range all {
 		if may := lossCounters(all[i : i+1]); len(may) > 0 {
 			was, ok := grown(before, c)
@@ -344,23 +248,7 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		if c.value < leastMany || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
-		best, like := namedCount{}, -1 // a counter of packets that stands at 0 is one as well: all were lost
-		for _, t := range all {
-			if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) ||
-				noCount.MatchString(t.words) || sendWords.MatchString(t.words) != sendWords.MatchString(c.words) {
-				continue
-			}
-			n := commonPrefix(t.words, c.words)
-			if t.scope != c.scope && t.scope != "" && c.scope != "" && vppScope(c.scope) {
-				continue // of another interface of VPP
-			}
-			if t.scope == c.scope {
-				n += scopeLimit
-			}
-			if n > like || n == like && t.value > best.value {
-				best, like = t, n
-			}
-		}
+		best, like := beside.best(c)
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
 		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
@@ -374,6 +262,56 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		lost, totals = append(lost, c), append(totals, best)
 	}
 	return lost, totals
+}
+
+// packetTotals are the counters of packets of a paragraph, all of them and those of each scope, with the direction they are
+// of: true for what is sent.
+type packetTotals map[totalsOf][]namedCount
+
+type totalsOf struct {
+	scope string
+	all   bool // of every scope
+	sends bool
+}
+
+// mostTotals bounds those that a counter without any of its own scope is compared with.
+const mostTotals = 1024
+
+func totalsIn(all []namedCount) packetTotals {
+	out := packetTotals{}
+	for _, t := range all {
+		if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) || noCount.MatchString(t.words) {
+			continue
+		}
+		sends := sendWords.MatchString(t.words)
+		for _, of := range []totalsOf{{t.scope, false, sends}, {"", true, sends}} {
+			if len(out[of]) < mostTotals {
+				out[of] = append(out[of], t)
+			}
+		}
+	}
+	return out
+}
+
+// best is the counter of packets whose name is most like that of a loss, those of its own scope first, and how much; -1 where
+// there is none. One that stands at 0 is one as well: all were lost.
+func (p packetTotals) best(c namedCount) (best namedCount, like int) {
+	like = -1
+	sends := sendWords.MatchString(c.words)
+	for _, of := range []totalsOf{{c.scope, false, sends}, {"", true, sends}} {
+		for _, t := range p[of] {
+			if t.scope != c.scope && t.scope != "" && c.scope != "" && vppScope(c.scope) {
+				continue // of another interface of VPP
+			}
+			if n := commonPrefix(t.words, c.words); n > like || n == like && t.value > best.value {
+				best, like = t, n
+			}
+		}
+		if like >= 0 {
+			return best, like
+		}
+	}
+	return best, like
 }
 
 // grown is what a counter of losses stood at before, where that was less: it goes on, whatever it is to be compared with.
