@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // numaFar finds cards whose interrupts run on another NUMA node.
@@ -15,6 +13,7 @@ func numaFar() Rule {
 		Needs: []string{"interrupts", "system files"}, Severity: Warning,
 		Because: "Every packet then crosses the interconnect between the sockets, which costs latency and memory bandwidth.",
 		Check: func(in Input) (out []Finding) {
+			byCard := interruptsByCard(in.Facts)
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if n.NUMANode == nil {
@@ -24,7 +23,7 @@ func numaFar() Rule {
 				list, ok := in.Facts.Setting(name)
 				near := cpuList(list)
 				_, others := in.Facts.Setting("/sys/devices/system/node/node1/cpulist")
-				sums, _, evidence := queueInterrupts(in.Facts, func(irq facts.Interrupt) bool { return irq.NIC == n.Name })
+				sums, _, evidence := queueInterrupts(byCard[n.Name])
 				if !ok || len(near) == 0 || !others {
 					continue
 				}

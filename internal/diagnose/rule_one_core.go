@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,13 +18,9 @@ func oneCore() Rule {
 		Because: "Several queues use several cores only if their interrupts are spread.",
 		Confirm: "That core is busy in softirq while others are idle.",
 		Check: func(in Input) (out []Finding) {
-			for i := range in.Facts.NICs {
-				n := &in.Facts.NICs[i]
-				name := n.Name
-				out = append(out, queuesOnOneCore(in.Facts, name, func(irq facts.Interrupt) bool { return irq.NIC == name })...)
-			}
-			for _, card := range unnamedCards(in.Facts) {
-				out = append(out, queuesOnOneCore(in.Facts, card, func(irq facts.Interrupt) bool { return irq.NIC == "" && cardOfQueue(irq.Name) == card })...)
+			all := interruptsByCard(in.Facts)
+			for _, card := range slices.Sorted(maps.Keys(all)) {
+				out = append(out, queuesOnOneCore(card, all[card])...)
 			}
 			if len(out) == 0 {
 				out = networkInterrupts(in.Facts)
@@ -40,8 +37,8 @@ func oneCore() Rule {
 }
 
 // queuesOnOneCore finds queues of one card whose interrupts a single CPU handles.
-func queuesOnOneCore(f *facts.Facts, card string, its func(facts.Interrupt) bool) []Finding {
-	sums, queues, evidence := queueInterrupts(f, its)
+func queuesOnOneCore(card string, its []facts.Interrupt) []Finding {
+	sums, queues, evidence := queueInterrupts(its)
 	if queues < 2 || len(sums) < 2 {
 		return nil
 	}
@@ -65,23 +62,19 @@ func queuesOnOneCore(f *facts.Facts, card string, its func(facts.Interrupt) bool
 // hns3, mana, and others that say TxRx.
 var queueOfCard = regexp.MustCompile(`^(mlx[45]_comp|mlx4-|virtio\d+-input\.|gve-ntfy-blk|mana_q|.*-TxRx-)\d+(@\S+)?(?:\s|$)`)
 
-// cardOfQueue is the card that such a queue is of.
-func cardOfQueue(name string) string {
-	m := queueOfCard.FindStringSubmatch(name)
-	if m == nil {
-		return ""
-	}
-	return strings.TrimRight(m[1]+m[2], "-.")
-}
-
-// unnamedCards are the cards of such queues.
-func unnamedCards(f *facts.Facts) (cards []string) {
+// interruptsByCard are the interrupts of each interface, and of each card whose queues are not named after one.
+func interruptsByCard(f *facts.Facts) map[string][]facts.Interrupt {
+	all := map[string][]facts.Interrupt{}
 	for _, irq := range f.Interrupts {
-		if card := cardOfQueue(irq.Name); irq.NIC == "" && card != "" && !slices.Contains(cards, card) && len(cards) < 64 {
-			cards = append(cards, card)
+		card := irq.NIC
+		if m := queueOfCard.FindStringSubmatch(irq.Name); card == "" && m != nil {
+			card = strings.TrimRight(m[1]+m[2], "-.")
+		}
+		if card != "" {
+			all[card] = append(all[card], irq)
 		}
 	}
-	return cards
+	return all
 }
 
 // networkHardware tells the interrupts of cards that are not named after an interface: those of routers and small
@@ -135,13 +128,13 @@ func networkInterrupts(f *facts.Facts) []Finding {
 
 // queueInterrupts adds up the interrupts of a card's busy queues by CPU,
 // over the window when there is one.
-func queueInterrupts(f *facts.Facts, its func(facts.Interrupt) bool) (sums []uint64, queues int, evidence []facts.Source) {
-	for _, irq := range f.Interrupts {
+func queueInterrupts(its []facts.Interrupt) (sums []uint64, queues int, evidence []facts.Source) {
+	for _, irq := range its {
 		numbers := irq.PerCPU
 		if irq.Grown != nil {
 			numbers = irq.Grown
 		}
-		if !its(irq) || !receives(irq.Name) || irq.Total.Value < 100 {
+		if !receives(irq.Name) || irq.Total.Value < 100 {
 			continue
 		}
 		if sums == nil {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -137,9 +136,12 @@ func fullClass(n *facts.NIC) []Finding {
 // classAtCeiling finds a class, without classes below it, that sent as fast as it may when tc measured its rate.
 func classAtCeiling(n *facts.NIC) []Finding {
 	const full = 0.95
+	parents := map[string]bool{}
 	for _, c := range n.Classes {
-		parent := slices.ContainsFunc(n.Classes, func(o facts.Class) bool { return o.Parent == c.ID })
-		if limit := c.Ceiling(); !parent && limit > 0 && float64(c.Measured) >= full*float64(limit) && c.Overlimits.Value > 0 {
+		parents[c.Parent] = true
+	}
+	for _, c := range n.Classes {
+		if limit := c.Ceiling(); !parents[c.ID] && limit > 0 && float64(c.Measured) >= full*float64(limit) && c.Overlimits.Value > 0 {
 			return do(fmt.Sprintf("raise its ceil above %s if the link carries more, or check what is classified into it (tc -s "+
 				"filter show)", limit), one(n.Name+" "+c.Kind+" "+c.ID, []facts.Source{c.Sent.Source}, "the class sends %s, and its ceiling "+
 				"is %s", c.Measured, limit))

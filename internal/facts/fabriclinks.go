@@ -43,7 +43,7 @@ func (f *Facts) readFabricLinks(t text) error {
 	card, kind := "", ""
 	var l *FabricLink
 	begin := func(name string) {
-		if len(f.FabricLinks) < rowLimit {
+		if l = nil; len(f.FabricLinks) < rowLimit {
 			f.FabricLinks = append(f.FabricLinks, FabricLink{Name: name, Card: kind})
 			l = &f.FabricLinks[len(f.FabricLinks)-1]
 		}
@@ -62,8 +62,9 @@ func (f *Facts) readFabricLinks(t text) error {
 		} else if m := fabricDev.FindStringSubmatch(line); m != nil {
 			begin(m[1] + " port " + m[2])
 		} else if m := fabricCould.FindStringSubmatch(line); m != nil {
-			begin("link to " + strings.TrimSpace(m[4]))
-			l.Lanes, l.State, l.Physical, l.Could, l.Source = smallNumber(m[1]), strings.ToLower(m[2]), strings.ToLower(m[3]), m[5], at()
+			if begin("link to " + strings.TrimSpace(m[4])); l != nil {
+				l.Lanes, l.State, l.Physical, l.Could, l.Source = smallNumber(m[1]), strings.ToLower(m[2]), strings.ToLower(m[3]), m[5], at()
+			}
 		} else if m := fabricRate.FindStringSubmatch(line); m != nil && l != nil {
 			l.Rate, l.Lanes, l.Source = units.Rate(smallNumber(m[1]))*units.Gbit, smallNumber(m[2]), at()
 		} else if m := fabricState.FindStringSubmatch(line); m != nil && l != nil {

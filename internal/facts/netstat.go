@@ -294,12 +294,13 @@ var InterfaceRow = regexp.MustCompile(`^\s*[a-z]+[\w.]*\d\*? +\d+ +<Link(?:#\d+)
 // headsOf are the titles of a row's numbers where its table was cut off: Idrop and Drop came later and later.
 func headsOf(words []string) []string {
 	var v []uint64
-	for i := len(words) - 1; i > 2; i-- {
-		n, ok := count(words[i])
-		if !ok {
-			break
+	const most = 7 // of the numbers: a MAC address or nothing stands before them
+	for _, w := range words[max(3, len(words)-most):] {
+		if n, ok := count(w); ok {
+			v = append(v, n)
+		} else {
+			v = nil
 		}
-		v = append([]uint64{n}, v...)
 	}
 	switch {
 	case words[2] == "<Link>" && len(v) == 5:
