@@ -172,7 +172,7 @@ func warnings(f *facts.Facts, found []Finding) (out []facts.Unread) {
 	}
 	for _, at := range lines[:min(len(lines), most)] {
 		if !slices.ContainsFunc(found, func(o Finding) bool { return slices.Contains(o.Evidence, at) }) {
-			out = append(out, facts.Unread{Line: at.Line, Lines: 1, Words: facts.MessageOf(at.Text), Because: "no rule is about this message"})
+			out = append(out, facts.Unread{Line: at.Line, Lines: 1, Words: facts.MessageOf(at.Text), Because: "no rule covers this message"})
 		}
 	}
 	return out

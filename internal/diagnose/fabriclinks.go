@@ -32,9 +32,9 @@ func slowFabric(f *facts.Facts) (out []Finding) {
 			continue
 		}
 		found := one(l.Name, []facts.Source{l.Source}, "%s", said)
-		found[0].Because = "Lanes or signal rates that a cable or port does not carry are left out when the link trains."
-		out = append(out, do("reseat or replace the cable (a passive one of a lower rating, or a QSFP port set to a lower speed "+
-			"does this), try another switch port, and check it with ibstatus and iblinkinfo", found)...)
+		found[0].Because = "A link trains to the lanes and signal rate that both ports and the cable support without errors."
+		out = append(out, do("reseat or replace the cable (a passive cable with a lower rating, or a port configured for a lower "+
+			"speed, has the same effect), try another switch port, and check it with ibstatus and iblinkinfo", found)...)
 	}
 	return out
 }

@@ -26,6 +26,7 @@ type linkLog struct {
 	down       bool // the last line of it said that it is down
 	byDriver   bool // and its driver said so
 	mayRise    bool // the log shows its way up as well
+	atStart    bool // the log shows the start of the system or of a card: drivers then set the link up more than once
 }
 
 // The least changes of a link that are worth a word. Two are enough where they follow each other closely, long after
@@ -36,20 +37,23 @@ const (
 	afterStart = 120
 )
 
+// cardAttaches is what the BSDs log of a card when its driver attaches.
+var cardAttaches = regexp.MustCompile(`^[a-z]+\d+: (?:<|Ethernet address)`)
+
 // linkLogs are the links of the log, by their names.
 func linkLogs(f *facts.Facts) map[string]*linkLog {
 	links := map[string]*linkLog{}
+	lines := f.Lines("dmesg")
+	started, attached := slices.ContainsFunc(lines, systemStart.MatchString), slices.ContainsFunc(lines, cardAttaches.MatchString)
 	of := func(name string) *linkLog {
 		if n := f.NIC(name); n != nil && !physical(n) || f.System != system.Linux && withoutCable.MatchString(name) {
 			return nil
 		}
 		if links[name] == nil {
-			links[name] = &linkLog{}
+			links[name] = &linkLog{atStart: started || attached}
 		}
 		return links[name]
 	}
-	lines := f.Lines("dmesg")
-	started := slices.ContainsFunc(lines, systemStart.MatchString)
 	falls, rises, written := make([]string, len(lines)), make([]string, len(lines)), make([]time.Time, len(lines))
 	dated := false
 	for i, line := range lines {
@@ -134,7 +138,7 @@ func (l *linkLog) flaps() (string, []facts.Source) {
 func (l *linkLog) outage() (string, []facts.Source) {
 	took := l.rose.Sub(l.fell)
 	switch {
-	case len(l.downs) == 2 && len(l.ups) >= 2 && len(l.downAt)+len(l.downOn) == 0 && l.fell.IsZero():
+	case len(l.downs) == 2 && len(l.ups) >= 2 && len(l.downAt)+len(l.downOn) == 0 && l.fell.IsZero() && !l.atStart:
 		return "going down 2 times, in lines without a time", l.downs
 	case len(l.downs) != 1 || len(l.ups) == 0:
 		return "", nil

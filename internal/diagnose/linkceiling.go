@@ -14,7 +14,7 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		Sources: []string{"RFC 6349, section 4.1.1", "IEEE 802.3, clauses 3 and 4", "RFC 7323, section 3.2"}}
 	rate, where := path.Rate, "the path"
 	mtu := path.MTU
-	for _, f := range ends {
+	for i, f := range ends {
 		if f == nil {
 			continue
 		}
@@ -25,7 +25,8 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		if n.Speed > 0 && (rate == 0 || n.Speed < rate) {
 			rate, where, c.Host = n.Speed, n.Name, f.Host
 		}
-		if shaped, kind := shapedRate(n); shaped > 0 && (rate == 0 || shaped < rate) {
+		if shaped, kind := shapedRate(n); i == 0 && shaped > 0 && // it shapes what is sent; the sender comes first
+			(rate == 0 || shaped < rate) {
 			rate, where, c.Host = shaped, "the shaper of "+n.Name+" ("+kind+")", f.Host
 		}
 		if n.MTU >= 576 && (mtu == 0 || n.MTU < mtu) {

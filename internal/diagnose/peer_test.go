@@ -89,7 +89,7 @@ func TestProblemsOfThePeer(t *testing.T) {
 		t.Errorf("the ends' lines are mixed up: %+v", d.Findings)
 	}
 	var text strings.Builder
-	if err := d.Text(&text, false); err != nil || !strings.Contains(text.String(), "at:  b, the other end") {
+	if err := d.Text(&text, false); err != nil || !strings.Contains(text.String(), "at:  b (the other end)") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if alone := (Question{Facts: a}).Answer(); len(alone.Findings) > 0 {

@@ -63,10 +63,10 @@ func waitsInPipe(subject string, c facts.Class) []Finding {
 	if c.Rate <= 0 || c.Options != "" && c.Options != "FIFO" || 8*float64(c.Backlog) < long*float64(c.Rate) {
 		return nil
 	}
-	found := do("use a scheduler that keeps the queue short (FQ_CODEL), or a queue of at most 20 ms",
-		one(subject, []facts.Source{c.Sent.Source}, "%s wait in its FIFO, which takes %s at %s", units.Bytes(c.Backlog),
+	found := do("use a scheduler that keeps the queue short (FQ_CODEL), or limit the queue to 20 ms",
+		one(subject, []facts.Source{c.Sent.Source}, "its FIFO holds %s, a delay of %s at %s", units.Bytes(c.Backlog),
 			seconds(8*float64(c.Backlog)/float64(c.Rate)), c.Rate))
-	found[0].Because = "Everything that goes through the pipe is delayed by what waits before it."
+	found[0].Because = "Every packet through the pipe waits behind what is already queued."
 	found[0].Confirm = "ping through the pipe takes that much longer while it is full."
 	return found
 }

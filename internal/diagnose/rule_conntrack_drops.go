@@ -74,7 +74,7 @@ func invalidPackets(f *facts.Facts) []Finding {
 	}
 	found := one("firewall", []facts.Source{dropped.Source}, "a rule dropped %d packets as invalid", dropped.Value)
 	if passed.Source.Text != "" {
-		found[0].Summary += fmt.Sprintf(", beside %d of established connections", passed.Value)
+		found[0].Summary += fmt.Sprintf(", compared with %d accepted in established connections", passed.Value)
 		found[0].Evidence = append(found[0].Evidence, passed.Source)
 	}
 	text := reportTexts[facts.Filtered]

@@ -144,7 +144,7 @@ func fullInKernel(f *facts.Facts) []Finding {
 // storageThreads are threads of FreeBSD's kernel that work for disks (sys/geom/eli, the write and read issue queues of ZFS), and
 // what makes their work less.
 var storageThreads = []struct{ name, what, do string }{
-	{"g_eli[", "disk encryption (GELI)", "check that the encryption runs in the processor: aesni_load=\"YES\" in /boot/loader.conf and " +
+	{"g_eli[", "disk encryption (GELI)", "check that the CPU's AES instructions are used: aesni_load=\"YES\" in /boot/loader.conf and " +
 		"\"Crypto: hardware\" or \"accelerated software\" in geli list; otherwise use a faster processor, or native encryption of ZFS " +
 		"with AES-GCM"},
 	{"z_wr_iss", "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or sha256 " +
@@ -167,7 +167,7 @@ func busyKernel(f *facts.Facts, src facts.Source, share float64) []Finding {
 			found := decisive(do(of.do, one("CPU", sample(evidence), "%.0f%% of all time is in the kernel, mostly for %s: %s take "+
 				"%.1f cores", 100*share, of.what, counted(len(evidence)-1, "thread"), busy)))
 			found = with(Info, found)
-			found[0].Because = "The processor works on every block that is read or written: a transfer is no faster than that."
+			found[0].Because = "Every block read or written costs CPU time, which limits the transfer rate."
 			found[0].Confirm = "A transfer without disk I/O (iperf3) is faster."
 			return found
 		}

@@ -1,16 +1,15 @@
 package diagnose
 
 import (
-	"cmp"
-
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // diskErrors finds disks, or the links to them, that the kernel has to ask again.
 func diskErrors() Rule {
 	return Rule{
-		ID: "disk-errors", Title: "A disk reports errors or does not answer", Severity: Info, Needs: []string{"messages"},
-		Because: "A request that fails or times out (after 5 to 30 seconds) is repeated: programs wait for it, and so do the " +
+		ID: "disk-errors", Title: "A disk reports errors or does not respond", Severity: Info, Needs: []string{"messages"},
+		Because: "A request that fails or times out (after 5 to 30 seconds) is retried: programs wait for it, and so do the " +
 			"clients of a file server.",
 		Confirm: "The stalls coincide with the messages.",
 		Check: func(in Input) []Finding {
@@ -18,13 +17,12 @@ func diskErrors() Rule {
 			if n == 0 {
 				return nil
 			}
-			m := diskError.FindStringSubmatch(lines[0].Text)
-			if m == nil {
+			if _, elsewhere := matching(in.Facts, notHere); elsewhere > 0 {
 				return nil
 			}
 			found := do("check the disk (smartctl -a: reallocated and pending sectors); if it is healthy, its cable and power "+
 				"(UDMA_CRC_Error_Count grows with a bad cable), then the controller",
-				one(cmp.Or(m[1:]...), lines, "its requests fail or time out (%s)", counted(n, "line")))
+				one(firstGroup(diskError, lines[0].Text), lines, "its requests fail or time out (%s)", counted(n, "line")))
 			if n > 1 {
 				found = decisive(found)
 			}
@@ -35,6 +33,9 @@ func diskErrors() Rule {
 			"UDMA6, PIO 8192bytes)\n(cd0:ahcich2:0:0:0): CAM status: SCSI Status Error\n"),
 	}
 }
+
+// notHere tells of disks of a server, which storage-server-silent judges, and of those that were unplugged.
+var notHere = regexp.MustCompile(facts.LostISCSI + `|` + facts.LostNVMeTarget + `|` + facts.FailedPath + `|usb [\d.-]+: USB disconnect`)
 
 // diskError is what FreeBSD (sys/cam, sys/dev/ahci, sys/dev/nvme), Linux (drivers/ata/libata-eh.c, block/blk-core.c,
 // drivers/nvme/host/pci.c) and OpenBSD (sys/dev/ata/wd.c, sys/scsi) say of a disk.

@@ -101,8 +101,8 @@ func (p linkPair) mtusDiffer(a, b *facts.Facts) []Finding {
 			larger, smaller, on, off = m, n, b, a
 		}
 		found[0].Summary += ", both in " + p.network.String()
-		found[0].Because = "On one network the packets of the larger MTU are lost silently where the smaller one receives them: " +
-			"small requests work, transfers towards that end hang."
+		found[0].Because = "Within one network no router reports the MTU: the end with the smaller MTU drops larger packets silently. " +
+			"Small requests work, transfers towards that end hang."
 		found[0].Fix = []Fix{{Action: fmt.Sprintf("if every switch port between them carries %d bytes, on %s: %s; otherwise on %s: %s",
 			larger.MTU, off.Host, setMTU(off, smaller, larger.MTU), on.Host, setMTU(on, larger, smaller.MTU))}}
 	case p.apart:
@@ -163,8 +163,8 @@ func pairedOptions() []pairedOption {
 			"ECN needs both ends; the end that requests it does not get it."},
 		{"timestamps", map[system.System]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323",
 			"openbsd": "net.inet.tcp.rfc1323"}, zero, Info,
-			"Without them at one end, round trips are measured less often, and a fast connection is not protected against " +
-				"old segments whose sequence numbers have come round (RFC 7323)."},
+			"Without them at one end, the RTT is measured less often, and fast connections are not protected against wrapped " +
+				"sequence numbers (PAWS, RFC 7323)."},
 	}
 }
 

@@ -61,6 +61,6 @@ func lowVoltage(f *facts.Facts) []Finding {
 	return decisive(do("use a power supply and cable made for this board, and a powered hub for USB devices", found))
 }
 
-var undervoltage = regexp.MustCompile(`\b(?:Under-?voltage|Undervoltage) detected`)
+var undervoltage = regexp.MustCompile(`\b[Uu]nder-?voltage detected`)
 
 var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled`)

@@ -25,7 +25,7 @@ func lroForwarding() Rule {
 				if bridge := in.Facts.NIC(n.Master); bridge != nil && bridge.Kind == "bridge" {
 					why, what = bridge.Source, "it is a port of "+bridge.Name
 				} else if between, is := betweenNetworks(in.Facts); !on && is && n.Up && physical(n) {
-					out = append(out, hint(joinsSegments(n, between, "the host is in a public and in a private network"))...)
+					out = append(out, hint(joinsSegments(n, between, "the host has a public and a private address"))...)
 					continue
 				} else if !on && n == only {
 					out = append(out, hint(joinsSegments(n, switched, "forwarding is enabled"))...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // memoryShort finds hosts whose memory is so short that programs wait for it: sar -B and -W of sysstat show the pages that the
@@ -42,7 +43,8 @@ func memoryShort() Rule {
 					"the last minute", 100*p.Full))
 			}
 			const least, full = 0.03, 0.8
-			if m := in.Facts.FreeMemory; m != nil && m.Available < least && (!m.HasSwap || m.Swapped >= full) {
+			const enough = 2 * units.GiB // however large the memory is: huge pages may take most of it
+			if m := in.Facts.FreeMemory; m != nil && m.Available < least && m.Available*float64(in.Facts.Memory) < float64(enough) && (!m.HasSwap || m.Swapped >= full) {
 				found := one("memory", []facts.Source{m.Source}, "only %s of it is available", percent(m.Available))
 				if m.HasSwap {
 					found[0].Summary += fmt.Sprintf(", and swap is %.0f%% used", 100*m.Swapped)

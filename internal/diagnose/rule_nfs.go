@@ -240,9 +240,9 @@ var silentServers = []struct {
 			"do -s 1472 SERVER (8972 with jumbo frames), nstat -az TcpRetransSegs; if the peer was only late, set ping-timeout " +
 			"30 (tenths of a second; the default is 5) in the net section of the resource and run drbdadm adjust"},
 	{message: regexp.MustCompile(facts.FailedPath), what: "a path to the storage failed",
-		because: "multipath goes on over the remaining paths: with less throughput, and without redundancy. While it finds out, I/O stalls.",
+		because: "multipath continues on the remaining paths, with less throughput and redundancy. Until it detects the failure, I/O stalls.",
 		confirm: "multipath -ll shows the path as failed faulty.",
-		do: "check what this path goes over: the link of its card (ip -s link, or the HBA's in dmesg), the switch port and the " +
+		do: "check the components of this path: the link of its card (ip -s link; dmesg for an HBA), the switch port and the " +
 			"target's port; multipath -ll shows whether it is back"},
 	{message: regexp.MustCompile(facts.SilentLustre), named: true, what: "a Lustre server did not respond",
 		do: "check the server at that time (dmesg there, iostat -x 1 for its disks); then the path: lctl ping SERVER from this " +

@@ -131,8 +131,8 @@ func ofOneCore(f *facts.Facts, t facts.Thread) float64 {
 // inKernel is the remedy of a program that carries a tunnel's packets in one thread.
 func inKernel(program string) string {
 	if rootless.MatchString(program) {
-		return "use the host's network (--network host), or a network set up by root, whose packets stay in the kernel; in place of " +
-			"slirp4netns, pasta is faster (podman run --network pasta)"
+		return "use the host's network (--network host) or a bridge of a rootful container, which forwards in the kernel; " +
+			"pasta (podman run --network pasta) is faster than slirp4netns"
 	}
 	return "use a tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); otherwise " +
 		"use an AEAD cipher with CPU support (data-ciphers AES-128-GCM) and several tunnels"

@@ -70,7 +70,7 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 	groups = slices.DeleteFunc(groups, func(g *reportGroup) bool {
 		return g.n < 2 && (all > shortLog || g.loud == 0 && all > fewLines) || g.failure == facts.Filtered && g.n < 2
 	})
-	groups = append(groups, unansweredAsks(f)...)
+	groups = withUnansweredDHCP(groups, f)
 	slices.SortStableFunc(groups, func(a, b *reportGroup) int {
 		return cmp.Or(cmp.Compare(a.failure, b.failure), cmp.Compare(b.n, a.n))
 	})
@@ -80,25 +80,25 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 	return out
 }
 
-// asks are requests that clients log again and again while nobody answers, and what is logged where somebody does.
-var asks = []struct {
-	program     string
-	ask, answer *regexp.Regexp
-}{
-	{"DHCP", regexp.MustCompile(`(?i)\bdhcpdiscover\b|\b(?:sending|broadcasting) (?:a )?(?:dhcp )?discover\b|\bdhcp_?discover\b`),
-		regexp.MustCompile(`(?i)\bdhcp(?:offer|ack)\b|\blease of\b|\bbound to\b|\b(?:offered|leased?) \d|lease obtained|state changed .*\bbound`)},
-}
+// What a DHCP client logs again and again while nobody answers, and where somebody does. A server's line of a request names the
+// client or its own interface.
+var (
+	dhcpAsk    = regexp.MustCompile(`(?i)\bdhcp_?discover\b(?: on\b|[^( ]|$| [^f])|\b(?:sending|broadcasting) (?:a )?(?:dhcp )?discover\b`)
+	dhcpAnswer = regexp.MustCompile(`(?i)\bdhcp(?:offer|ack)\b|\blease of\b|\bbound to\b|\b(?:offered|leased?) \d|lease obtained|state changed .*\bbound`)
+)
 
-// unansweredAsks are the requests of a log that came often and were never answered.
-func unansweredAsks(f *facts.Facts) (out []*reportGroup) {
-	for _, a := range asks {
-		lines, n := matching(f, a.ask)
-		if _, answers := matching(f, a.answer); n < often || answers > 0 {
-			continue
-		}
-		out = append(out, &reportGroup{program: a.program, failure: facts.Silent, text: silentDHCP, lines: lines, n: n})
+// withUnansweredDHCP adds requests of a log that came often and were never answered, to what the client says of it.
+func withUnansweredDHCP(groups []*reportGroup, f *facts.Facts) []*reportGroup {
+	lines, n := matching(f, dhcpAsk)
+	_, answers := matching(f, dhcpAnswer)
+	if n < often || answers > 0 {
+		return groups
 	}
-	return out
+	if i := slices.IndexFunc(groups, func(g *reportGroup) bool { return g.program == "DHCP" }); i >= 0 {
+		groups[i].n, groups[i].loud = groups[i].n+n, groups[i].loud+n
+		return groups
+	}
+	return append(groups, &reportGroup{program: "DHCP", failure: facts.Silent, text: silentDHCP, lines: lines, n: n, loud: n})
 }
 
 // joined adds a report to the group of its program and failure, or of its message where that is known.
@@ -159,7 +159,7 @@ func (g *reportGroup) finding() Finding {
 	}
 	found := one(cmp.Or(g.program, "log"), g.lines, "%s (%s%s)", summary, counted(g.n, "message"), within(g.lines))
 	found[0].Because = g.text.because
-	if g.failure == facts.Lost && g.lost >= warningCount || g.text != reportTexts[g.failure] && g.n >= often {
+	if g.failure == facts.Lost && g.lost >= warningCount || g.text != reportTexts[g.failure] && g.n >= often && g.loud > 0 && !g.text.ordinary {
 		found = with(Warning, found)
 	}
 	return decisive(do(action, found))[0]
@@ -194,10 +194,11 @@ func within(lines []facts.Source) string {
 	return " in " + passed.String()
 }
 
-// reportText is what a failure means, and what to do about it; peer tells that the address in the line is where to look.
+// reportText is what a failure means, and what to do about it; peer tells that the address in the line is where to look,
+// ordinary that servers without a problem log it too.
 type reportText struct {
 	summary, because, do string
-	peer                 bool
+	peer, ordinary       bool
 }
 
 // knownReport is a message of which more is known than its kind.
@@ -260,7 +261,7 @@ var knownReports = []knownReport{
 		do: "set the same auth_pass (8 characters at most) in the vrrp_instance block of keepalived.conf on all " +
 			"routers with this virtual_router_id; if the other router belongs to another group, give one of the " +
 			"groups another virtual_router_id"}},
-	{regexp.MustCompile(`(?i)received lower prio\w* advert|advert from \S+ with (?:lower|higher) priority|receive advertisement timeout`), "VRRP", reportText{
+	{regexp.MustCompile(`(?i)received lower prio\w* advert|advert from \S+ with lower priority|receive advertisement timeout`), "VRRP", reportText{
 		summary: "a backup took over because the master's advertisements did not arrive in time",
 		because: "A backup takes over after about 3 missed advertisements: the master was down or too busy to " +
 			"send them, or multicast (IP protocol 112) is lost between the two. While both are master, both " +
@@ -298,7 +299,7 @@ var knownReports = []knownReport{
 			"check the response flags in the proxy's access log (UF, UC, URX); if the upstream closes " +
 			"connections, make its keep-alive timeout longer than the proxy's idle timeout"}},
 	{regexp.MustCompile(`Aborted connection .*\(Got timeout (?:reading|writing)`), "MySQL", reportText{
-		summary: "the server closed connections that were idle for longer than its timeout",
+		summary: "the server closed connections that were idle for longer than its timeout", ordinary: true,
 		because: "A client that keeps a connection in its pool for longer than wait_timeout gets an error the next time it " +
 			"uses it. With a timeout of seconds (net_read_timeout), the client or the path stalled in the middle of a request.",
 		do: "compare SHOW VARIABLES LIKE '%timeout' with the interval of the messages; let the pool discard connections before " +
@@ -312,7 +313,7 @@ var knownReports = []knownReport{
 			"(ss -ti dst CLIENT)"}},
 	{regexp.MustCompile(`\[gc\]\[|\bGCInspector\b|Detected pause in JVM|\bJvmPauseMonitor\b`), "JVM", reportText{
 		summary: "a garbage collection stopped the program for seconds",
-		because: "While the JVM collects garbage, the program answers nobody: to its peers and clients this looks like a dead " +
+		because: "While the JVM collects garbage, the program does not respond: to its peers and clients this looks like a dead " +
 			"network, and clusters remove the node.",
 		do: "find what fills the heap (jcmd PID GC.heap_info, jmap -histo PID); raise -Xmx if memory allows, use G1 or ZGC, " +
 			"and make sure that the heap is not swapped out (vmstat 1: si, so)"}},

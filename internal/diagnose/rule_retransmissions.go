@@ -112,9 +112,9 @@ func tracedAgain(f *facts.Facts) []Finding {
 		host = address.Addr().String()
 	}
 	if peers > 1 && float64(most.Value) < of*float64(all) {
-		return with(s, do("this host's own link is common to them: ip -s link and ethtool -S NAME here; then mtr -rwbzc 200 "+host,
-			one("tcp", []facts.Source{most.Source}, "%d segments were retransmitted to %d peers; the first is %s with %d", all,
-				peers, peer, most.Value)))
+		return with(s, do("check this host's own link, which they share: ip -s link, ethtool -S NAME; then mtr -rwbzc 200 "+host,
+			one("tcp", []facts.Source{most.Source}, "%d segments were retransmitted to %d peers, the largest number (%d) to %s", all,
+				peers, most.Value, peer)))
 	}
 	summary := fmt.Sprintf("%d segments were retransmitted to this peer while it was traced", most.Value)
 	if peers > 1 {

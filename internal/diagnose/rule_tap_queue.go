@@ -43,9 +43,9 @@ func tapQueue() Rule {
 				vif := guestStalled.FindStringSubmatch(lines[0].Text)[1]
 				stalled := do("check the virtual machine at that time: whether it hung or was paused, and its CPU load and "+
 					"steal time (xl list, xentop on the host; vmstat 1 inside)", one(vif, lines, "the virtual machine behind it "+
-					"took no packets for seconds, and the host closed the interface meanwhile (%s)", counted(n, "line")))
-				stalled[0].Because = "The host gave the virtual machine's card packets that it did not take; while the interface " +
-					"is closed, all packets to the virtual machine are dropped."
+					"took no packets for seconds, and the host stopped sending to it (%s)", counted(n, "line")))
+				stalled[0].Because = "The virtual machine did not empty its receive ring; until it does, the host drops all packets " +
+					"to it."
 				stalled[0].Confirm = "The virtual machine is unreachable between this message and \"Guest Rx ready\"."
 				return append(out, stalled...)
 			}

@@ -55,7 +55,7 @@ func tasksHung() Rule {
 
 // askServer is what is done about a program that waits for a file server.
 const askServer = "find the server (nfsstat -m, mount -t cifs), and check at that time whether it responds (rpcinfo -T tcp SERVER " +
-	"nfs, ping -M do -s 1472 SERVER), and on it the disks (iostat -x 1)"
+	"nfs, ping -M do -s 1472 SERVER), and its disks (iostat -x 1 on the server)"
 
 // hungTasks are the messages and the first program that they name; where the first line was cut, the row with the state
 // of the program and the hint before it are left.

@@ -346,7 +346,7 @@ func (f Finding) details(b *strings.Builder) {
 		wrap(b, "  | ", "  |   ", where+": "+e.Text)
 	}
 	if f.Host != "" {
-		wrap(b, "  at:  ", "       ", f.Host+", the other end: so are the commands")
+		wrap(b, "  at:  ", "       ", f.Host+" (the other end); run the commands there")
 	}
 	wrap(b, "  why: ", "       ", f.Because)
 	for i, fix := range f.Fix {

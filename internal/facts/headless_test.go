@@ -57,3 +57,12 @@ func TestLanes(t *testing.T) {
 		}
 	}
 }
+
+// A link that finds no room must not be written to.
+func TestTooManyFabricLinks(t *testing.T) {
+	f := &Facts{FabricLinks: make([]FabricLink, rowLimit)}
+	line := `  1  1[  ] ==( 4X  10.0 Gbps Active/  LinkUp)==>  2  1[  ] "switch" ( Could be 14.0 Gbps)`
+	if err := f.readFabricLinks(text{data: []byte("CA 'mlx4_1'\n" + line + "\n")}); err != nil || len(f.FabricLinks) != rowLimit {
+		t.Error(err, len(f.FabricLinks))
+	}
+}

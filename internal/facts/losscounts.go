@@ -73,12 +73,14 @@ var (
 		`overflows?|overruns?|imissed|requestlist (?:exceeded|overwritten)|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?|too (?:long|short|big|large)|oversized?|undersized?|runts?|giants?|jabbers?|crc|fcs|bad)\b`)
-	damaged    = regexp.MustCompile(`\b(?:crc|fcs|framing)\b`) // each of these frames is lost
+	damaged    = regexp.MustCompile(`\b(?:crc|fcs|framing)\b`)              // each of these frames is lost
+	errorNamed = regexp.MustCompile(`\b(?:errors?|errs?|frames?)\b`)        // a CRC alone may be a checksum
+	dslWords   = regexp.MustCompile(`\b(?:hec|fec|ses|severely errored)\b`) // of DSL these are superframes, and corrected ones
 	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +
 		`success upcall|[rt]x ok)\b|^(?:rx|tx)$`)
 	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
-		`filter\w*|aged|` +
+		`filter\w*|aged|udma|sata|` +
 		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|` +
 		`broadcast|` +
 		`interval|timeout|bytes|sec)\b`)
@@ -233,6 +235,7 @@ func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 // own, and those that stood lower in it or before it.
 func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 	beside := totalsIn(all)
+	ofDSL := slices.ContainsFunc(all, func(c namedCount) bool { return dslWords.MatchString(c.words) })
 	for i, c := range all {
 		if may := lossCounters(all[i : i+1]); len(may) > 0 {
 			was, ok := grown(before, c)
@@ -252,7 +255,7 @@ func lossesOf(before, all []namedCount) (lost, totals []namedCount) {
 		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
 		few := c.value < leastLost && share < manyLost || c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
-		if like < 0 && c.value >= allLost && damaged.MatchString(c.words) {
+		if like < 0 && c.value >= allLost && damaged.MatchString(c.words) && (c.scope != "" || errorNamed.MatchString(c.words)) && !ofDSL {
 			lost, totals = append(lost, c), append(totals, namedCount{line: c.line})
 			continue
 		}

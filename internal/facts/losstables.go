@@ -87,7 +87,7 @@ func rowOf(names []string, line string, number int) (out []namedCount) {
 }
 
 // waysHead is the head of a table that has a row for each counter and a column for each direction: "Statistics  RX  TX".
-var waysHead = regexp.MustCompile(`(?i)^\s*(?:\w+ )?(?:\s*)(rx|tx|receive|transmit|input|output)\s+(rx|tx|receive|transmit|input|output)(?:\s+total)?\s*$`)
+var waysHead = regexp.MustCompile(`(?i)^\s*(?:\w+ )?\s*(rx|tx|receive|transmit|input|output)\s+(rx|tx|receive|transmit|input|output)(?:\s+total)?\s*$`)
 
 // waysRow are the counters of a row of such a table.
 func waysRow(ways []string, line string, number int) (out []namedCount) {

@@ -294,7 +294,7 @@ var InterfaceRow = regexp.MustCompile(`^\s*[a-z]+[\w.]*\d\*? +\d+ +<Link(?:#\d+)
 // headsOf are the titles of a row's numbers where its table was cut off: Idrop and Drop came later and later.
 func headsOf(words []string) []string {
 	var v []uint64
-	const most = 7 // of the numbers: a MAC address or nothing stands before them
+	const most = 8 // of the numbers that are looked at: none has so many
 	for _, w := range words[max(3, len(words)-most):] {
 		if n, ok := count(w); ok {
 			v = append(v, n)

@@ -142,11 +142,11 @@ func bothEnds(b *packets.Both) []endLine {
 			plural(int(b.Between), "segment", "segments"), b.Beyond)},
 	}
 	if b.Missed > 0 {
-		all = append(all, endLine{"missed", fmt.Sprintf("%s arrived, since nobody sent them again, and are not in the receiver's "+
-			"capture, which lost them", plural(int(b.Missed), "segment", "segments"))})
+		all = append(all, endLine{"missed", fmt.Sprintf("%s not in the receiver's capture, but never retransmitted: "+
+			"they arrived, and the capture dropped them", plural(int(b.Missed), "segment", "segments"))})
 	}
 	if b.AcksLost > 0 {
-		all = append(all, endLine{"back lost", fmt.Sprintf("%d of %d acknowledgements are not in the sender's capture", b.AcksLost, b.Acks)})
+		all = append(all, endLine{"ACKs lost", fmt.Sprintf("%d of %d acknowledgements are not in the sender's capture", b.AcksLost, b.Acks)})
 	}
 	if b.Forward != nil {
 		all = append(all, endLine{"data", delayText(b.Forward)})
