@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // cpuSaturated finds a host whose cores all have no time left, most of it in
@@ -143,14 +144,15 @@ func fullInKernel(f *facts.Facts) []Finding {
 
 // storageThreads are threads of FreeBSD's kernel that work for disks (sys/geom/eli, the write and read issue queues of ZFS), and
 // what makes their work less.
-var storageThreads = []struct{ name, what, do string }{
-	{"g_eli[", "disk encryption (GELI)", "check that the CPU's AES instructions are used: aesni_load=\"YES\" in /boot/loader.conf and " +
+var storageThreads = []struct {
+	name     *regexp.Regexp
+	what, do string
+}{
+	{regexp.MustCompile(`g_eli\[`), "disk encryption (GELI)", "check that the CPU's AES instructions are used: aesni_load=\"YES\" in /boot/loader.conf and " +
 		"\"Crypto: hardware\" or \"accelerated software\" in geli list; otherwise use a faster processor, or native encryption of ZFS " +
 		"with AES-GCM"},
-	{"z_wr_iss", "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or sha256 " +
+	{regexp.MustCompile(`z_wr_iss|zio_write_issue`), "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or sha256 " +
 		"checksums; otherwise a faster processor"},
-	{"zio_write_issue", "compression and checksums of ZFS", "use a cheaper compression (zfs set compression=lz4), and no dedup or " +
-		"sha256 checksums; otherwise a faster processor"},
 }
 
 // busyKernel finds processors of which the kernel's own work for disks leaves nothing.
@@ -158,7 +160,7 @@ func busyKernel(f *facts.Facts, src facts.Source, share float64) []Finding {
 	for _, of := range storageThreads {
 		evidence, busy := []facts.Source{src}, 0.0
 		for _, t := range f.Threads {
-			if strings.Contains(t.Name, of.name) {
+			if of.name.MatchString(t.Name) {
 				busy += t.Share
 				evidence = append(evidence, t.Source)
 			}

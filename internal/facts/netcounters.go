@@ -212,7 +212,7 @@ var romanceSentences = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`^segment(?:o?s) (?:re|r)?retransmi(?:tidos|s)$|^segment(?:o?s) retransmi(?:tidos|s)$`), "Tcp.RetransSegs"},
+	{regexp.MustCompile(`^segment(?:o?s) (?:re?)?retransmi(?:tidos|s)$`), "Tcp.RetransSegs"},
 	{regexp.MustCompile(`^segment(?:o?s) (?:enviados|envoyés|émis)$`), "Tcp.OutSegs"},
 	{regexp.MustCompile(`^segment(?:o?s) (?:recibidos|recebidos|reçus)$`), "Tcp.InSegs"},
 }

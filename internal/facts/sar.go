@@ -247,11 +247,11 @@ func nicstatHeads(words []string) []string {
 	return heads
 }
 
-// atopRow is an interface of atop, with the share of its rate: "NET | eth0 98% | pcki 1812 | pcko 901 | si 981 Mbps | so 41 Mbps |".
-var atopRow = regexp.MustCompile(`^NET +\| +(\S+) +(\d{1,3})% +\| .*\bsi +(\d{1,6}) ([KMG])bps +\| +so +(\d{1,6}) ([KMG])bps\b`)
+// AtopRow is an interface of atop, with the share of its rate: "NET | eth0 98% | pcki 1812 | pcko 901 | si 981 Mbps | so 41 Mbps |".
+var AtopRow = regexp.MustCompile(`^NET +\| +(\S+) +(\d{1,3})% +\| .*\bsi +(\d{1,6}) ([KMG])bps +\| +so +(\d{1,6}) ([KMG])bps\b`)
 
 func (f *Facts) atopLink(line, from string, at int) bool {
-	m := atopRow.FindStringSubmatch(line)
+	m := AtopRow.FindStringSubmatch(line)
 	if m == nil || !plainName(m[1]) {
 		return false
 	}

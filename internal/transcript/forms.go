@@ -189,7 +189,7 @@ var looseLines = []looseLine{
 			"limit reached"}},
 	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
 	{facts.GuestCardForm, "virsh domiflist", []string{"<model type=", "bridge=", "virtualDev", "-device ", "-net nic", ":"}},
-	{regexp.MustCompile(`^NET +\| +\S+ +\d{1,3}% +\| .*\bsi +\d+ [KMG]bps`), "sar", []string{"bps"}},
+	{facts.AtopRow, "sar", []string{"bps"}},
 	{facts.RetransmitForm, facts.Retransmits, []string{"> ", "-- ", "etr"}},
 	{facts.FabricForm, facts.RDMA, []string{"ounters: Lid", ":....", "GUID 0x"}},
 	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
