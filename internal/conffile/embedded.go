@@ -57,10 +57,10 @@ var setInside = regexp.MustCompile(`^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=`)
 // none of that name.
 func (s *scanner) emptied(h heredoc, from, to, line int) {
 	const most = 50
-	before := s.src[:from]
-	if h.literal || to-from > 64<<10 || sourced.MatchString(before) {
+	if h.literal || to > maxSearched {
 		return
 	}
+	before := s.src[:from]
 	var inside []string
 	s.lines(from, to, line, func(line, from, to int) bool {
 		text := s.src[from:to]
@@ -68,6 +68,9 @@ func (s *scanner) emptied(h heredoc, from, to, line int) {
 			at := usesOf(text, name)
 			if at < 0 {
 				continue
+			}
+			if sourced.MatchString(before) {
+				return false
 			}
 			s.rejected(Reject{Line: line, Span: Span{from + at, from + at + 1 + len(name)}, certain: true,
 				Reason: "the shell replaces $" + name + " while it writes the file, where nothing has set it: quote the delimiter, <<'" +

@@ -9,7 +9,7 @@ import (
 // hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
 // etc/netstart): a line that begins with '#' is a comment, one that begins
 // with '!' is a shell command in which $if is the interface, and each other
-// line is the arguments of an ifconfig command.
+// line is the arguments of an ifconfig command. A backslash continues a line.
 func (s *scanner) hostnameIf() {
 	iface := ""
 	base := s.path[strings.LastIndexByte(s.path, '/')+1:]
@@ -17,15 +17,10 @@ func (s *scanner) hostnameIf() {
 		iface = base[i+len("hostname."):]
 	}
 	start := textStart(s.src)
-	s.lines(start, len(s.src), 1, func(line, from, to int) bool {
-		if line == 1 && start > 0 {
-			s.markedLine(from, to)
-			return true
-		}
-		raw := Span{from, trimCR(s.src, from, to)}
-		from, to = s.trim(from, to)
+	s.logicalLines(start, "#", func(line, from, to int, raw Span) {
 		switch {
-		case from == to || s.src[from] == '#':
+		case line == 1 && start > 0:
+			s.markedLine(from, to)
 		case s.src[from] == '!':
 			s.ifVariable = iface
 			s.script(from+1, to, line)
@@ -40,7 +35,6 @@ func (s *scanner) hostnameIf() {
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
 		}
-		return true
 	})
 }
 
@@ -115,7 +109,7 @@ func (s *scanner) broadcastWord(words []word) {
 // classMask rejects an address without a mask, which gets that of its class (in_ifinit of sys/netinet/in.c).
 func (s *scanner) classMask(w word) {
 	a, err := netip.ParseAddr(w.text)
-	if err != nil || !a.Is4() || a.As4()[0] == 0 || a.As4()[0] >= 192 || strings.Contains(s.src, "\ndest") ||
+	if err != nil || !a.Is4() || a.As4()[0] == 0 || a.As4()[0] >= 192 || len(s.src) > maxSearched || strings.Contains(s.src, "\ndest") ||
 		!slices.Contains(cards, strings.TrimRight(s.path[strings.LastIndexByte(s.path, '.')+1:], "0123456789")) {
 		return
 	}
@@ -186,5 +180,5 @@ func (s *scanner) peerWords(words []word) {
 
 // peerAgain reports a peer that another line names too, which may have the rest.
 func (s *scanner) peerAgain(peer word) bool {
-	return peer.text == "" || strings.Count(s.src, peer.text) > 1 || strings.Contains(s.src, "\nwgaip")
+	return peer.text == "" || len(s.src) > maxSearched || strings.Count(s.src, peer.text) > 1 || strings.Contains(s.src, "\nwgaip")
 }

@@ -152,7 +152,7 @@ func portRange(text string) (from, to uint64, ok bool) {
 	return from, to, err == nil && bad == nil && text != ""
 }
 
-// maxSearched bounds the scripts in which the assignments of variables are looked for.
+// maxSearched bounds the files that are searched through for single lines of them.
 const maxSearched = 64 << 10
 
 // fixed reports whether a word has the same value each time that it stands in the script.

@@ -49,9 +49,12 @@ func (s *scanner) loginConf() {
 
 // loginBases rejects a class that is another one's base and is misspelt; one that is missing may be in login.conf.d.
 func (s *scanner) loginBases(classes []string, bases []word) {
+	if len(classes) >= maxVariables {
+		return
+	}
 	for _, w := range bases {
 		i := slices.IndexFunc(classes, func(class string) bool { return spelling.Slip(class, w.text) })
-		if i >= 0 && len(classes) < maxVariables && !slices.Contains(classes, w.text) {
+		if i >= 0 && !slices.Contains(classes, w.text) {
 			s.rejected(Reject{Line: w.line, Span: w.span, certain: true, Reason: "no class is called " + w.text + "; did you mean " + classes[i] + "?",
 				Because: "The class lacks what it should take from that one."})
 		}

@@ -83,6 +83,7 @@ func TestOpenBSD(t *testing.T) {
 		{"ifconfig of OpenBSD", "hostname.em0", "inet 192.0.2.5 255.255.255.0 NONE description lro\ninet6 autoconf -temporary\ntcplro\ninet 192.168.1.2\nmtu 9000 up\n", nil},
 		{"peers", "hostname.wg0", "wgkey k wgport 1\nwgpeer a= wgendpoint 192.0.2.1:51820 wgaip 0.0.0.0/0\nwgpeer b= wgendpoint 192.0.2.2 51820\n" +
 			"wgpeer c= wgendpoint 2001:db8::1 51820 wgaip ::/0\n", []string{"wgendpoint 192.0.2.1 51820", "no wgaip"}},
+		{"a continued peer", "hostname.wg0", "wgkey k wgport 1\nwgpeer a= \\\n\twgendpoint 192.0.2.1 51820 \\\n\twgaip 0.0.0.0/0\nup\n", nil},
 		{"gateways", "/etc/mygate", "# a\ndefault 192.0.2.1\n", []string{"not the address of a gateway"}},
 		{"a gateway of each family", "/etc/mygate", "192.0.2.1\nfe80::1%em0\n!sleep 1\n192.0.2.2\n", []string{"only the first gateway"}},
 		{"a gateway of the link", "/etc/mygate", "fe80::1\n", []string{"write fe80::1%em0"}},

@@ -25,7 +25,7 @@ func (k *checker) relayd(e conffile.Entry) *finding {
 		if len(k.later) < cacheLimit && (k.later[e.Name] == nil || kind == conffile.Relayd) {
 			k.later[e.Name] = k.here(e)
 		}
-	case kind == conffile.LoginConf:
+	case kind == conffile.LoginConf && len(k.later) < cacheLimit:
 		k.later[e.Name+"\x00"+e.Iface] = k.here(e)
 	}
 	n, err := strconv.Atoi(e.Value)
