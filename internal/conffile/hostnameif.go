@@ -74,8 +74,8 @@ func (s *scanner) broadcastWord(words []word) {
 		words = words[1:]
 	}
 	if len(words) > 2 && words[0].text == "inet" && dottedQuad(words[1].text) && words[2].text == "netmask" {
-		s.rejected(Reject{Line: words[2].line, Span: words[2].span, Reason: "the mask stands behind the address without the word netmask",
-			Because: "netstart writes netmask before the third word itself, so that ifconfig is given it twice and refuses the line."})
+		s.rejected(Reject{Line: words[2].line, Span: words[2].span, Reason: "the mask follows the address without the word netmask",
+			Because: "netstart puts netmask before the third word itself, so ifconfig gets it twice and refuses the line."})
 		return
 	}
 	if len(words) == 2 && words[0].text == "inet" {
@@ -102,7 +102,7 @@ func (s *scanner) broadcastWord(words []word) {
 		return
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span,
-		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
+		Reason:  "after address and mask comes the broadcast address or NONE; the tag of a VLAN is written vnetid " + w.text,
 		Because: "netstart passes it to ifconfig as the broadcast address."})
 }
 
@@ -155,8 +155,8 @@ func (s *scanner) peerWords(words []word) {
 	peer, allowed := word{}, true
 	conclude := func() {
 		if !allowed && peer.text != "" {
-			s.rejected(Reject{Line: peer.line, Span: peer.span, Reason: "this peer has no wgaip, so that no packet is sent to it or taken from it",
-				Because: "wg chooses the peer by the allowed addresses: add wgaip with its network, such as wgaip 10.0.0.2/32."})
+			s.rejected(Reject{Line: peer.line, Span: peer.span, Reason: "this peer has no wgaip, so no packet is sent to it or accepted from it",
+				Because: "wg chooses the peer by its allowed addresses: add wgaip with its network, such as wgaip 10.0.0.2/32."})
 		}
 	}
 	for i, w := range words {

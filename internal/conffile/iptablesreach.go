@@ -65,8 +65,8 @@ func (c *iptChains) follow(s *scanner, r *iptRule) {
 			continue
 		}
 		s.rejected(Reject{Line: r.words[0].line, Span: r.span(), Idle: true,
-			Reason:  "no packet reaches this rule: " + earlier.target + " on line " + lineNumber(earlier.line) + " takes all that it asks for",
-			Because: "The rules of a chain are tried in order, and the first one with such a target that fits decides. Append this one before it."})
+			Reason:  "no packet reaches this rule: " + earlier.target + " on line " + strconv.Itoa(earlier.line) + " takes everything that it matches",
+			Because: "The rules of a chain are tried in order, and the first one that matches decides. Put this one before it."})
 		return
 	}
 	if plain && slices.Contains(iptEnds, r.target) && len((*c)[key]) < maxDecisions {

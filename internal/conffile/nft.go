@@ -183,7 +183,7 @@ func (f *nftFile) offloads(words []word) {
 		}
 		w := words[i+2]
 		if f.chain.hook != "" && f.chain.hook != "forward" {
-			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "flow add works in chains of the hook forward, not of " + f.chain.hook,
+			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "flow add works only in chains of the hook forward, not of " + f.chain.hook,
 				Because: "The kernel refuses the rule, and nft loads nothing of the file."})
 			continue
 		}
