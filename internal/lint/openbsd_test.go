@@ -99,7 +99,7 @@ func TestOpenBSD(t *testing.T) {
 			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
 		{"routes", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet6 -prefixlen 56 2001:db8:: ::1\n!route add -net 10.0.0.0 192.0.2.1\n!route add 10.1.0.0 192.0.2.1\n" +
 			"!route add -net 10.2.0.0 -netmask 255.255.0.0 192.0.2.1\n!route add -inet6 2001:db8:: -prefixlen 56 ::1\n!route add 10/8 192.0.2.1\n!route add -host 10.0.0.0 192.0.2.1\n" +
-			"!route -qn add default 192.0.2.1\n!route add 10.3.0.0/16 192.0.2.1\n",
+			"!route -qn add default 192.0.2.1\n!route add 10.3.0.0/16 192.0.2.1\n!route add -net 10.4/16 192.0.2.1\n",
 			[]string{"-prefixlen stands before the address", "refuses -net without a mask", "10.1.0.0 is one host"}},
 		{"a report with files that it prints", "report.txt", "Hello,\n\nmy router with OpenBSD 7.5 is slow.\n\n$ cat /etc/hostname.em1\ninet 192.0.2.1 255.255.255.0\n" +
 			"$ cat /etc/sysctl.conf\nnet.inet.ip.forwarding=1\nnet.inet.tcp.sendspace=262144\n$ sysctl net.inet\nnet.inet.tcp.recvspace=1\n\nthanks\n",
