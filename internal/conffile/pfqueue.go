@@ -276,10 +276,10 @@ type pfSkipped struct {
 	values  map[string]string // of the macros of one word
 	rules   []word            // interfaces of rules
 	changes []word            // interfaces of rules that translate or normalise
-	clamps  [][2]word // max-mss of rules, and their interfaces
-	drivers []word // of set skip, without a number
-	fixed   []word // interfaces behind nat-to whose addresses are taken once
-	egress  word   // the first one that FreeBSD knows no members of
+	clamps  [][2]word         // max-mss of rules, and their interfaces
+	drivers []word            // of set skip, without a number
+	fixed   []word            // interfaces behind nat-to whose addresses are taken once
+	egress  word              // the first one that FreeBSD knows no members of
 	hosts   pfHosts
 }
 
