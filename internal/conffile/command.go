@@ -237,8 +237,14 @@ func (s *scanner) ifaceOf(w word) string {
 func (s *scanner) containerCommand(words []word, base Entry) {
 	const option = "--sysctl"
 	base.Flags |= Container
-	if slices.ContainsFunc(words, func(w word) bool { return w.text == "--net=host" || w.text == "--network=host" }) {
-		base.Flags |= HostNetwork
+	for i, w := range words {
+		name, network, joined := strings.Cut(w.text, "=")
+		if !joined && i+1 < len(words) {
+			network = words[i+1].text
+		}
+		if network == "host" && (name == "--net" || name == "--network") {
+			base.Flags |= HostNetwork
+		}
 	}
 	for i, w := range words {
 		rest, given := strings.CutPrefix(w.text, option)

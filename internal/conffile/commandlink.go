@@ -127,7 +127,7 @@ func (s *scanner) routeMask(words []word) {
 				s.reject(w.line, w.span, w.text+" stands before the address: route refuses it since OpenBSD 6.4; write the address with /N")
 				return
 			}
-		case destination.text == "" && (dottedQuad(w.text) || strings.Contains(w.text, "::")) && before != "-label" && before != "-ifa":
+		case destination.text == "" && (numeric(w.text) || strings.Contains(w.text, "::")) && before != "-label" && before != "-ifa":
 			destination = w
 		}
 	}
@@ -138,6 +138,10 @@ func (s *scanner) routeMask(words []word) {
 	case network:
 		s.reject(destination.line, destination.span, "route refuses -net without a mask since OpenBSD 6.4: write "+destination.text+"/N")
 	case strings.HasSuffix(destination.text, ".0"):
-		s.reject(destination.line, destination.span, "without a mask "+destination.text+" is one host since OpenBSD 6.4: write "+destination.text+"/N")
+		s.rejected(Reject{Line: destination.line, Span: destination.span, Because: "The route is then to this single address.",
+			Reason: "without a mask " + destination.text + " is one host since OpenBSD 6.4: write " + destination.text + "/N"})
 	}
 }
+
+// numeric reports an address, or the beginning of one, as in 10.3/16.
+func numeric(text string) bool { return text != "" && strings.Trim(text, "0123456789./") == "" }

@@ -184,6 +184,7 @@ refused 8:14 "\""
 14:19 pf:queue/bandwidth=100M [em0]
 14:34 pf:queue/qlimit=500 [em0]
 15:5 pf:set/ruleset-optimization=basic
+9:10 pf:rule/segment=em0
 refused 14:1 "queue"
 `},
 		{".link", LinkFile, Linux, "/etc/systemd/network/10-x.link",

@@ -50,59 +50,6 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	}
 }
 
-// setInside is a line of a text that sets a variable of the shell, or a macro of pf.conf.
-var setInside = regexp.MustCompile(`^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=`)
-
-// emptied rejects a variable that a here-document sets and uses, when the shell that writes the text puts it in: it has
-// none of that name.
-func (s *scanner) emptied(h heredoc, from, to, line int) {
-	const most = 50
-	before := s.src[:from]
-	if h.literal || to-from > 64<<10 || sourced.MatchString(before) {
-		return
-	}
-	var inside []string
-	s.lines(from, to, line, func(line, from, to int) bool {
-		text := s.src[from:to]
-		for _, name := range inside {
-			at := usesOf(text, name)
-			if at < 0 {
-				continue
-			}
-			s.rejected(Reject{Line: line, Span: Span{from + at, from + at + 1 + len(name)}, certain: true,
-				Reason: "the shell replaces $" + name + " while it writes the file, where nothing has set it: quote the delimiter, <<'" +
-					h.delimiter + "'",
-				Because: "Without quotes around the first delimiter the here-document is expanded; " + name + " is set only in its own text."})
-			return false
-		}
-		if m := setInside.FindStringSubmatch(text); m != nil && len(inside) < most && usesOf(text, m[1]) < 0 &&
-			!strings.Contains(before, m[1]) {
-			inside = append(inside, m[1])
-		}
-		return true
-	})
-}
-
-// sourced is a command that reads another script, whose variables nobody knows.
-var sourced = regexp.MustCompile(`(?m)^[ \t]*(?:\.|source)[ \t]`)
-
-// usesOf is where a text uses a variable, -1 where it does not.
-func usesOf(text, name string) int {
-	for at := 0; ; {
-		i := strings.IndexByte(text[at:], '$')
-		if i < 0 {
-			return -1
-		}
-		at += i
-		rest := strings.TrimPrefix(text[at+1:], "{")
-		after, is := strings.CutPrefix(rest, name)
-		if is && (after == "" || after[0] != '_' && !isAlnum(after[0])) && (at == 0 || text[at-1] != '\\') {
-			return at
-		}
-		at++
-	}
-}
-
 // notAtBoot says that a BSD does not read the files of a folder of Linux.
 func notAtBoot(system System, folder string) string {
 	return system.Title() + " does not read " + folder + " at boot, so these settings are lost at the next boot; write them to " +

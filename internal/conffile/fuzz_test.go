@@ -120,6 +120,11 @@ func FuzzScript(f *testing.F) {
 		"echo a=1 > /etc/sysctl.d/x\ncat > /etc/modprobe.conf <<E\noptions a b=1\nE\n")
 }
 
+func FuzzIPTables(f *testing.F) {
+	fuzzKind(f, IPTables, Linux, "/etc/iptables/rules.v4", "*filter\n:INPUT DROP [0:0]\n-A INPUT ! -i lo -s 10.0.0.0/8 -p tcp -m tcp --dport 1:9 -j DROP\n"+
+		"-A INPUT -p tcp --syn -m state --state NEW -j LOG --log-prefix \"a \nCOMMIT\n*nat\n-A POSTROUTING -j SNAT --to")
+}
+
 func FuzzModprobe(f *testing.F) {
 	fuzzKind(f, Modprobe, Linux, "/etc/modprobe.d/a.conf", "options a-b c=1 \\\n d=\"2\"\nblacklist e\ninstall f /bin/true\nx\n")
 }

@@ -71,9 +71,6 @@ var editing = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + editors + 
 // editorLine is such a command, alone on its line: the lines below it are of the file, or belong into it.
 var editorLine = regexp.MustCompile(`^(?:` + anyPrompt + `)?` + asRoot + shows + `[ \t]+(/\S+)$`)
 
-// openingLine is such a command behind a prompt, or one that prints the file.
-var openingLine = regexp.MustCompile(`^` + anyPrompt + asRoot + shows + `[ \t]+(/\S+)$`)
-
 // fileLine is the path of a file, alone on its line: the lines below it, as far as the next sentence, are of the file.
 var fileLine = regexp.MustCompile("^[*`]*(/(?:etc|boot)/[a-z0-9._/-]+)[*`]*:?$")
 
@@ -409,7 +406,7 @@ func (g *guideText) conclude(to int) bool {
 			edited = ""
 			g.from, g.first = at, g.first+strings.Count(part, "\n")
 		}
-		if file := openingLine.FindStringSubmatch(strings.TrimSpace(g.src[at : begin+m[1]])); file != nil {
+		if file := editorLine.FindStringSubmatch(strings.TrimSpace(g.src[at : begin+m[1]])); file != nil {
 			edited, g.above = file[1], g.above[:0]
 			next := min(begin+m[1]+1, to)
 			g.first += strings.Count(g.src[g.from:next], "\n")

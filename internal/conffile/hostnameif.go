@@ -9,7 +9,7 @@ import (
 // hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
 // etc/netstart): a line that begins with '#' is a comment, one that begins
 // with '!' is a shell command in which $if is the interface, and each other
-// line is the arguments of an ifconfig command.
+// line is the arguments of an ifconfig command. A backslash continues a line.
 func (s *scanner) hostnameIf() {
 	iface := ""
 	base := s.path[strings.LastIndexByte(s.path, '/')+1:]
@@ -17,15 +17,10 @@ func (s *scanner) hostnameIf() {
 		iface = base[i+len("hostname."):]
 	}
 	start := textStart(s.src)
-	s.lines(start, len(s.src), 1, func(line, from, to int) bool {
-		if line == 1 && start > 0 {
-			s.markedLine(from, to)
-			return true
-		}
-		raw := Span{from, trimCR(s.src, from, to)}
-		from, to = s.trim(from, to)
+	s.logicalLines(start, "#", func(line, from, to int, raw Span) {
 		switch {
-		case from == to || s.src[from] == '#':
+		case line == 1 && start > 0:
+			s.markedLine(from, to)
 		case s.src[from] == '!':
 			s.ifVariable = iface
 			s.script(from+1, to, line)
@@ -40,7 +35,6 @@ func (s *scanner) hostnameIf() {
 				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
 			})
 		}
-		return true
 	})
 }
 
@@ -80,8 +74,8 @@ func (s *scanner) broadcastWord(words []word) {
 		words = words[1:]
 	}
 	if len(words) > 2 && words[0].text == "inet" && dottedQuad(words[1].text) && words[2].text == "netmask" {
-		s.rejected(Reject{Line: words[2].line, Span: words[2].span, Reason: "the mask stands behind the address without the word netmask",
-			Because: "netstart writes netmask before the third word itself, so that ifconfig is given it twice and refuses the line."})
+		s.rejected(Reject{Line: words[2].line, Span: words[2].span, Reason: "the mask follows the address without the word netmask",
+			Because: "netstart puts netmask before the third word itself, so ifconfig gets it twice and refuses the line."})
 		return
 	}
 	if len(words) == 2 && words[0].text == "inet" {
@@ -108,14 +102,14 @@ func (s *scanner) broadcastWord(words []word) {
 		return
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span,
-		Reason:  "behind address and mask stands the broadcast address, or NONE; the tag of a VLAN is written vnetid " + w.text,
+		Reason:  "after address and mask comes the broadcast address or NONE; the tag of a VLAN is written vnetid " + w.text,
 		Because: "netstart passes it to ifconfig as the broadcast address."})
 }
 
 // classMask rejects an address without a mask, which gets that of its class (in_ifinit of sys/netinet/in.c).
 func (s *scanner) classMask(w word) {
 	a, err := netip.ParseAddr(w.text)
-	if err != nil || !a.Is4() || a.As4()[0] == 0 || a.As4()[0] >= 192 || strings.Contains(s.src, "\ndest") ||
+	if err != nil || !a.Is4() || a.As4()[0] == 0 || a.As4()[0] >= 192 || len(s.src) > maxSearched || strings.Contains(s.src, "\ndest") ||
 		!slices.Contains(cards, strings.TrimRight(s.path[strings.LastIndexByte(s.path, '.')+1:], "0123456789")) {
 		return
 	}
@@ -161,8 +155,8 @@ func (s *scanner) peerWords(words []word) {
 	peer, allowed := word{}, true
 	conclude := func() {
 		if !allowed && peer.text != "" {
-			s.rejected(Reject{Line: peer.line, Span: peer.span, Reason: "this peer has no wgaip, so that no packet is sent to it or taken from it",
-				Because: "wg chooses the peer by the allowed addresses: add wgaip with its network, such as wgaip 10.0.0.2/32."})
+			s.rejected(Reject{Line: peer.line, Span: peer.span, Reason: "this peer has no wgaip, so no packet is sent to it or accepted from it",
+				Because: "wg chooses the peer by its allowed addresses: add wgaip with its network, such as wgaip 10.0.0.2/32."})
 		}
 	}
 	for i, w := range words {
@@ -186,5 +180,5 @@ func (s *scanner) peerWords(words []word) {
 
 // peerAgain reports a peer that another line names too, which may have the rest.
 func (s *scanner) peerAgain(peer word) bool {
-	return peer.text == "" || strings.Count(s.src, peer.text) > 1 || strings.Contains(s.src, "\nwgaip")
+	return peer.text == "" || len(s.src) > maxSearched || strings.Count(s.src, peer.text) > 1 || strings.Contains(s.src, "\nwgaip")
 }

@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -92,7 +93,7 @@ func (s *scanner) iptablesSave() {
 		case text[0] == '*':
 			if table != "" {
 				s.iptRefused(open, "the table "+table+" has no COMMIT before the next one",
-					"iptables-restore stops at line "+lineNumber(line)+" and loads no table of the file.")
+					"iptables-restore stops at line "+strconv.Itoa(line)+" and loads no table of the file.")
 			}
 			table, open = strings.TrimSpace(text[1:]), at
 			s.chains = iptChains{}

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -8,7 +9,7 @@ import (
 // TestIptablesRules compares with what iptables 1.8.9 says to each rule.
 func TestIptablesRules(t *testing.T) {
 	for _, tt := range []struct{ rules, want string }{
-		{"-t raw -A PREROUTING -p tcp -j REJECT", "REJECT works in the table filter"},
+		{"-t raw -A PREROUTING -p tcp -j REJECT", "REJECT works only in the table filter"},
 		{"-A INPUT -p tcp -j REJECT --reject-with tcp-reset", ""},
 		{"-A INPUT -o eth0 -j ACCEPT", "-o does not go with INPUT"},
 		{"-A OUTPUT -i eth0 -j ACCEPT", "-i does not go with OUTPUT"},
@@ -20,12 +21,12 @@ func TestIptablesRules(t *testing.T) {
 		{"-A PREROUTING -j ACCEPT", "the table filter has no chain PREROUTING"},
 		{"-A MINE -j ACCEPT", ""},
 		{"-t nat -A FORWARD -j MASQUERADE", "the table nat has no chain FORWARD"},
-		{"-t nat -A PREROUTING -j MASQUERADE", "MASQUERADE works in the chain POSTROUTING"},
+		{"-t nat -A PREROUTING -j MASQUERADE", "MASQUERADE works only in the chain POSTROUTING"},
 		{"-t nat -A PREROUTING -j DNAT --to-destination 192.0.2.1:80", "DNAT to a port needs a protocol"},
 		{"-t nat -A PREROUTING -p tcp -j DNAT --to-destination 192.0.2.1:80", ""},
 		{"-A FORWARD -j TCPMSS --set-mss 1400", "TCPMSS needs -p tcp"},
 		{"-A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu", ""},
-		{"-t mangle -A INPUT -p tcp --syn -j TCPMSS --clamp-mss-to-pmtu", "--clamp-mss-to-pmtu works in"},
+		{"-t mangle -A INPUT -p tcp --syn -j TCPMSS --clamp-mss-to-pmtu", "--clamp-mss-to-pmtu works only in"},
 		{"-A INPUT -p gre -j REJECT --reject-with tcp-reset", "tcp-reset needs -p tcp"},
 		{"-A INPUT -m state NEW -j ACCEPT", "-m state needs --state before NEW"},
 		{"-A INPUT -m state --state NEW -j ACCEPT", ""},
@@ -42,7 +43,7 @@ func TestIptablesRules(t *testing.T) {
 		{"-P INPUT DROP", ""},
 		{"-P MYCHAIN DROP", "have a policy"},
 		{"-t mangle -A INPUT -p tcp -j SYNPROXY --mss 1460", ""},
-		{"-A INPUT -j DROP\n-A INPUT -p tcp --dport 22 -j ACCEPT", "DROP on line 1 takes all"},
+		{"-A INPUT -j DROP\n-A INPUT -p tcp --dport 22 -j ACCEPT", "DROP on line 1 takes everything"},
 		{"-A INPUT -p tcp --dport 22 -j ACCEPT\n-A INPUT -j DROP", ""},
 		{"-A INPUT -p tcp -j DROP\n-A INPUT -p udp --dport 53 -j ACCEPT", ""},
 		{"-t nat -A PREROUTING -p udp --dport 10000:65535 -j REDIRECT --to-port 51820\n-t nat -A PREROUTING -p udp --dport 10000:60000 -j DNAT --to 192.0.2.7", "REDIRECT on line 1"},
@@ -102,7 +103,7 @@ func TestIptablesSave(t *testing.T) {
 			t.Errorf("%q is taken for %v", tt.text, g)
 		}
 		got := ""
-		if err := Scan(IPTables, Linux, "rules", tt.text, func(Entry) bool { return true }, func(r Reject) { got += lineNumber(r.Line) + " " + r.Reason + "\n" }); err != nil {
+		if err := Scan(IPTables, Linux, "rules", tt.text, func(Entry) bool { return true }, func(r Reject) { got += strconv.Itoa(r.Line) + " " + r.Reason + "\n" }); err != nil {
 			t.Fatal(err)
 		}
 		if tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) {

@@ -65,8 +65,8 @@ func (c *iptChains) follow(s *scanner, r *iptRule) {
 			continue
 		}
 		s.rejected(Reject{Line: r.words[0].line, Span: r.span(), Idle: true,
-			Reason:  "no packet reaches this rule: " + earlier.target + " on line " + lineNumber(earlier.line) + " takes all that it asks for",
-			Because: "The rules of a chain are tried in order, and the first one with such a target that fits decides. Append this one before it."})
+			Reason:  "no packet reaches this rule: " + earlier.target + " on line " + strconv.Itoa(earlier.line) + " takes everything that it matches",
+			Because: "The rules of a chain are tried in order, and the first one that matches decides. Put this one before it."})
 		return
 	}
 	if plain && slices.Contains(iptEnds, r.target) && len((*c)[key]) < maxDecisions {
@@ -152,7 +152,7 @@ func portRange(text string) (from, to uint64, ok bool) {
 	return from, to, err == nil && bad == nil && text != ""
 }
 
-// maxSearched bounds the scripts in which the assignments of variables are looked for.
+// maxSearched bounds the files that are searched through for single lines of them.
 const maxSearched = 64 << 10
 
 // fixed reports whether a word has the same value each time that it stands in the script.

@@ -3,7 +3,6 @@ package conffile
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -62,7 +61,7 @@ func (s *scanner) refusedByIptables(r *iptRule) bool {
 	}
 	if at := r.option("-i", "--in-interface"); strings.Contains(at.text, ":") && !at.expands {
 		s.rejected(Reject{Line: at.line, Span: at.span, Idle: true, certain: true,
-			Reason:  "no packet comes in through " + at.text + ": it is a label of an address, no interface",
+			Reason:  "no packet comes in through " + at.text + ": it is the label of an address, not an interface",
 			Because: "iptables compares with the device, " + at.text[:strings.IndexByte(at.text, ':')] + "; write that, with -d ADDRESS for this address."})
 		return true
 	}
@@ -94,11 +93,11 @@ func misplacedTarget(r *iptRule) (word, string) {
 	table, chains := iptTargetTable[r.target], iptTargetChains[r.target]
 	switch {
 	case table != "" && table != r.table && iptTables[r.table] != nil:
-		return at, r.target + " works in the table " + table + " alone, not in " + r.table
+		return at, r.target + " works only in the table " + table + ", not in " + r.table
 	case chains != nil && iptChain(r.chain) && !slices.Contains(chains, r.chain):
-		return at, r.target + " works in the chain " + strings.Join(chains, " or ") + ", not in " + r.chain
+		return at, r.target + " works only in the chain " + strings.Join(chains, " or ") + ", not in " + r.chain
 	case r.target == "TCPMSS" && r.has("--clamp-mss-to-pmtu") && (r.chain == "PREROUTING" || r.chain == "INPUT"):
-		return at, "--clamp-mss-to-pmtu works in the chains FORWARD, OUTPUT and POSTROUTING, not in " + r.chain
+		return at, "--clamp-mss-to-pmtu works only in the chains FORWARD, OUTPUT and POSTROUTING, not in " + r.chain
 	case r.target == "TCPMSS" && r.protocol == "":
 		return at, "TCPMSS needs -p tcp --tcp-flags SYN,RST SYN"
 	}
@@ -189,5 +188,3 @@ func misspeltTarget(r *iptRule) (word, string) {
 	}
 	return word{}, ""
 }
-
-func lineNumber(n int) string { return strconv.Itoa(n) }

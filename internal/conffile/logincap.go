@@ -23,7 +23,7 @@ func (s *scanner) loginConf() {
 			return true // which is part of a line that goes on
 		case from < start && text[0] == ':' && !open:
 			s.rejected(Reject{Line: line, Span: Span{start, end}, certain: true, Reason: "this line belongs to no class: the one above does not end in a backslash",
-				Because: "A class is one line, so that this and what follows of it is not read."})
+				Because: "A class is one line, so this line and the rest of the class are not read."})
 			open = strings.HasSuffix(text, "\\")
 			return true
 		case !open:
@@ -39,7 +39,7 @@ func (s *scanner) loginConf() {
 			bases = append(bases, word{line: line, span: Span{start + i, start + i + len(base)}, text: base})
 		}
 		if open = strings.HasSuffix(text, "\\"); open && end < trimCR(s.src, from, to) {
-			s.rejected(Reject{Line: line, Span: Span{end - 1, to}, certain: true, Reason: "blanks behind the backslash: it continues nothing",
+			s.rejected(Reject{Line: line, Span: Span{end - 1, to}, certain: true, Reason: "blanks after the backslash, so that it continues nothing",
 				Because: "A class is one line, and ends here; the lines below are not read."})
 		}
 		s.loginLimits(class, text, start, line)
@@ -49,11 +49,14 @@ func (s *scanner) loginConf() {
 
 // loginBases rejects a class that is another one's base and is misspelt; one that is missing may be in login.conf.d.
 func (s *scanner) loginBases(classes []string, bases []word) {
+	if len(classes) >= maxVariables {
+		return
+	}
 	for _, w := range bases {
 		i := slices.IndexFunc(classes, func(class string) bool { return spelling.Slip(class, w.text) })
-		if i >= 0 && len(classes) < maxVariables && !slices.Contains(classes, w.text) {
+		if i >= 0 && !slices.Contains(classes, w.text) {
 			s.rejected(Reject{Line: w.line, Span: w.span, certain: true, Reason: "no class is called " + w.text + "; did you mean " + classes[i] + "?",
-				Because: "The class lacks what it should take from that one."})
+				Because: "This class then lacks what it should take from that one."})
 		}
 	}
 }

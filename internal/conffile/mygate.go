@@ -27,8 +27,8 @@ func (s *scanner) myGate() {
 		_, err := netip.ParseAddr(plain)
 		switch {
 		case err != nil && strings.Trim(plain, "0123456789./:abcdef") == "" || w.text == "default" || w.text == "gateway":
-			s.rejected(Reject{Line: line, Span: w.span, Reason: "this is not the address of a gateway, which stands alone on its line",
-				Because: "netstart passes the line to route, which refuses it, so that the host has no default route."})
+			s.rejected(Reject{Line: line, Span: w.span, Reason: "this is not the address of a gateway, which must stand alone on its line",
+				Because: "netstart passes the line to route, which refuses it, so the host has no default route."})
 		case seen[family]:
 			s.rejected(Reject{Line: line, Span: w.span, Idle: true, Reason: "only the first gateway of each address family is used",
 				Because: "netstart stops at the first one that route takes. Several default routes are added by route add -mpath."})

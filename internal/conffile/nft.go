@@ -40,7 +40,7 @@ type nftFile struct {
 	chain  *nftChain
 	found  []Entry
 
-	flowtables []string
+	flowtables map[string]bool
 	offloaded  []word // their names in rules
 }
 
@@ -108,7 +108,7 @@ func (f *nftFile) open(words []word) {
 		}
 	case "flowtable":
 		if len(words) > 1 {
-			f.flowtables = append(f.flowtables, words[1].text)
+			keep(&f.flowtables, words[1].text, true)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (f *nftFile) offloads(words []word) {
 		}
 		w := words[i+2]
 		if f.chain.hook != "" && f.chain.hook != "forward" {
-			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "flow add works in chains of the hook forward, not of " + f.chain.hook,
+			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "flow add works only in chains of the hook forward, not of " + f.chain.hook,
 				Because: "The kernel refuses the rule, and nft loads nothing of the file."})
 			continue
 		}
@@ -191,10 +191,13 @@ func (f *nftFile) offloads(words []word) {
 	}
 }
 
-// undeclared rejects rules that name a flowtable which the file does not have.
+// undeclared rejects rules that name a flowtable which the file does not have; the table of a part of the rules may have it.
 func (f *nftFile) undeclared() {
+	if len(f.flowtables) == maxVariables || len(f.flowtables) == 0 && !strings.Contains(f.s.src, "flush ruleset") {
+		return
+	}
 	for _, w := range f.offloaded {
-		if name := w.text[1:]; !slices.Contains(f.flowtables, name) && !f.s.stopped {
+		if name := w.text[1:]; !f.flowtables[name] && !f.s.stopped {
 			f.s.rejected(Reject{Line: w.line, Span: w.span, Reason: "there is no flowtable " + name,
 				Because: "nft loads nothing of a file with such a rule."})
 		}

@@ -26,6 +26,7 @@ func TestNFTables(t *testing.T) {
 		{"a flowtable", "table inet f {\n chain c { type filter hook forward priority 0; flow add @ft; }\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n}\n", ""},
 		{"no flowtable", "table inet f {\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n chain c { type filter hook forward priority 0; flow add @fast; }\n}\n",
 			"refused 3:58 \"@fast\"\n"},
+		{"a flowtable of another file", "table inet f {\n chain c { type filter hook forward priority 0; flow add @ft; }\n}\n", ""},
 		{"flows of another hook", "table ip f {\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n chain c { type filter hook input priority 0; flow add @ft; }\n}\n",
 			"refused 3:56 \"@ft\"\n"},
 		{"broken", "}}}{{ ; table { chain { policy drop } }", ""},

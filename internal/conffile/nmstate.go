@@ -21,6 +21,9 @@ var nmstateNames = map[string]string{
 	"bond/xmit_hash_policy": "link:bond-xmit_hash_policy", "bond/arp_interval": "link:bond-arp_interval",
 }
 
+// maxKey bounds the keys of which the path of a setting is made.
+const maxKey = 100
+
 // nmstateGroups are their groups of settings of ethtool.
 var nmstateGroups = map[string]string{"feature": "features", "features": "features", "ring": "ring", "coalesce": "coalesce", "pause": "pause"}
 
@@ -63,7 +66,7 @@ func (s *scanner) nmstate() {
 			from, to = s.trim(from+1, to)
 		}
 		colon := strings.IndexByte(s.src[from:to], ':')
-		if colon <= 0 || len(open) > maxLoop {
+		if colon <= 0 || colon > maxKey || len(open) > maxLoop {
 			return true
 		}
 		key, value := y.scalar(line, from, from+colon), y.scalar(line, from+colon+1, to)

@@ -3,6 +3,8 @@ package conffile
 import (
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // firstWrite is the first command of a script that writes a file.
@@ -47,12 +49,16 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 	}
 }
 
+// changesFolder is a command after which a path without a leading / may be meant so.
+var changesFolder = regexp.MustCompile(`\b(?:cd|pushd|chroot)[ \t]`)
+
 func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 	file := s.resolved(w.text)
-	if before, known := s.writes["/"+file]; known && !before.told && !conditional {
+	if before, known := s.writes["/"+file]; known && !before.told && !conditional && w.span.Start < maxSearched &&
+		!changesFolder.MatchString(s.src[:w.span.Start]) {
 		s.rejected(Reject{Line: w.line, Span: w.span, Idle: true,
 			Reason:  "this goes to " + file + " below the working directory, not to /" + file,
-			Because: "The path does not begin with /, as that of the line before does."})
+			Because: "The path has no leading /, unlike that of an earlier line."})
 		return
 	}
 	placed := strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/boot/")

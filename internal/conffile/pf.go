@@ -76,7 +76,7 @@ func (p *pfLexer) unclosed() bool {
 	i := len(p.words) - 1
 	for ; i > 0 && p.words[i].text != "{"; i-- {
 	}
-	p.s.reject(p.words[i].line, p.words[i].span, "this brace is not closed before the statement in line "+strconv.Itoa(p.line+1))
+	p.s.reject(p.words[i].line, p.words[i].span, "this brace is not closed before the statement on line "+strconv.Itoa(p.line+1))
 	return true
 }
 
@@ -272,7 +272,7 @@ func (s *scanner) pfSet(words []word, base Entry) {
 		}
 	case "reassemble", "syncookies":
 		if allowed := pfSetWords[option.text]; !words[1].expands && !slices.Contains(allowed, words[1].text) {
-			s.reject(words[1].line, words[1].span, "set "+option.text+" takes "+strings.Join(allowed, ", "))
+			s.reject(words[1].line, words[1].span, "set "+option.text+" takes "+strings.Join(allowed, " or "))
 			return
 		}
 		s.pfEntry("pf:set/"+option.text, option, words[1:], base)
@@ -358,7 +358,7 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			return
 		}
 		if n, err := strconv.Atoi(words[i+1].text); s.system == FreeBSD && words[i].text == "priority" && err == nil && n > altqPriority {
-			s.reject(words[i+1].line, words[i+1].span, "there is no priority "+words[i+1].text+": those of priq are 0 to 15, of cbq 0 to 7")
+			s.reject(words[i+1].line, words[i+1].span, "there is no priority "+words[i+1].text+": priq has 0 to 15, cbq 0 to 7")
 		}
 		switch w := words[i]; w.text {
 		case "bandwidth", "qlimit", "flows", "quantum", "tbrsize", "min", "max", "burst", "priority":

@@ -264,7 +264,7 @@ func (s *scanner) pfPortRange(words []word) {
 		}) {
 			continue
 		}
-		s.reject(w.line, w.span, "the range of ports ends at "+high+", not above its beginning, "+low+": pfctl refuses it since OpenBSD 6.9")
+		s.reject(w.line, w.span, "the port range ends at "+high+", which is not above its start, "+low+": pfctl refuses this since OpenBSD 6.9")
 		return
 	}
 }

@@ -98,18 +98,22 @@ func (n *pfNames) conclude(s *scanner) {
 	if n.elsewhere {
 		return
 	}
+	macros, tables := slices.Sorted(maps.Keys(n.macros)), slices.Sorted(maps.Keys(n.tables))
 	for _, w := range n.unknown {
-		if len(n.macros) > 0 {
-			s.pfName("pf:rule/macro", w, nearest(w.text, n.macros))
+		if len(macros) > 0 {
+			s.pfName("pf:rule/macro", w, nearest(w.text, macros))
 		}
 	}
 	for _, a := range n.again {
 		s.pfName("pf:rule/again", a.name, strconv.Itoa(a.line))
 	}
 	for _, w := range n.used {
-		meant := nearest(w.text, n.tables)
-		whole := len(n.macros) > 0 && len(n.tables) > 0 && !n.filled[w.text]
-		if !n.tables[w.text] && (meant != "" || whole) {
+		if n.tables[w.text] {
+			continue
+		}
+		meant := nearest(w.text, tables)
+		whole := len(macros) > 0 && len(tables) > 0 && !n.filled[w.text]
+		if meant != "" || whole {
 			s.pfName("pf:rule/table", w, meant)
 			n.tables[w.text] = n.tables[w.text] || meant == "" // told once
 		}
@@ -122,8 +126,8 @@ func (s *scanner) pfName(name string, w word, meant string) {
 }
 
 // nearest returns the first of the names that is one slip away, or one or two letters longer or shorter; "" for none.
-func nearest(name string, names map[string]bool) string {
-	for _, n := range slices.Sorted(maps.Keys(names)) {
+func nearest(name string, names []string) string {
+	for _, n := range names[:min(len(names), maxVariables)] {
 		longer, shorter := name, n
 		if len(n) > len(name) {
 			longer, shorter = n, name

@@ -121,7 +121,7 @@ func (q *pfQueues) conclude(s *scanner) {
 	}
 	for _, w := range q.units {
 		if s.system == OpenBSD && strings.Trim(w.text, "%") == w.text {
-			s.reject(w.line, w.span, "pfctl knows no unit as in "+w.text+": rates are in bits per second with K, M or G, as in 20M")
+			s.reject(w.line, w.span, "pfctl does not know the unit of "+w.text+": rates are in bits per second with K, M or G, as in 20M")
 		}
 	}
 	rooted := slices.ContainsFunc(q.queues, func(queue pfQueue) bool { return queue.root })
@@ -276,10 +276,10 @@ type pfSkipped struct {
 	values  map[string]string // of the macros of one word
 	rules   []word            // interfaces of rules
 	changes []word            // interfaces of rules that translate or normalise
-	clamps  []pfClamp
-	drivers []word // of set skip, without a number
-	fixed   []word // interfaces behind nat-to whose addresses are taken once
-	egress  word   // the first one that FreeBSD knows no members of
+	clamps  [][2]word         // max-mss of rules, and their interfaces
+	drivers []word            // of set skip, without a number
+	fixed   []word            // interfaces behind nat-to whose addresses are taken once
+	egress  word              // the first one that FreeBSD knows no members of
 	hosts   pfHosts
 }
 
@@ -291,16 +291,6 @@ func (k *pfSkipped) uplink(words []word) {
 		}
 	}
 }
-
-// pfClamp is the max-mss of a rule about an interface of PPPoE or of a tunnel.
-type pfClamp struct {
-	size  word
-	iface string
-}
-
-// pfSegments are the segments of TCP over IPv4 that interfaces carry whose packets get more headers, by their drivers: the
-// MTU without 40 bytes.
-var pfSegments = map[string]int{"pppoe": 1492 - 40, "wg": 1420 - 40, "gif": 1480 - 40, "gre": 1476 - 40}
 
 // cards are drivers of OpenBSD's network cards.
 var cards = strings.Fields("age alc ale aq athn atw aue axe axen axge bce bge bnx bnxt bwfm cas cdce dc em ep fxp gem hme hvn igc ipw " +
@@ -342,18 +332,16 @@ func (k *pfSkipped) statement(words []word) {
 			}
 			if words[i].text == "on" && !words[i].quoted {
 				k.rules = append(k.rules, w)
-				k.clamp(words[i+2:], w.text)
+				k.clamp(words[i+2:], w)
 			}
 		}
 	}
 }
 
-func (k *pfSkipped) clamp(words []word, iface string) {
-	most := pfSegments[strings.TrimRight(iface, "0123456789")]
-	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) && most > 0 {
-		if n, err := strconv.Atoi(words[i+1].text); err == nil && n > most && n <= 1460 {
-			k.clamps = append(k.clamps, pfClamp{words[i+1], iface})
-		}
+func (k *pfSkipped) clamp(words []word, iface word) {
+	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) && isNumber(words[i+1]) &&
+		len(k.clamps) < pfNamesLimit {
+		k.clamps = append(k.clamps, [2]word{words[i+1], iface})
 	}
 }
 
@@ -376,7 +364,7 @@ func (k *pfSkipped) conclude(s *scanner) {
 		}
 	}
 	for _, c := range k.clamps {
-		s.pfName("pf:rule/segment", c.size, c.iface)
+		s.pfName("pf:rule/segment", c[0], c[1].text)
 	}
 	for _, w := range k.drivers {
 		if s.system == OpenBSD {

@@ -37,7 +37,7 @@ func TestPFRule(t *testing.T) {
 			"3:7 pf:queue=b [em0]\n3:16 pf:queue/bandwidth=20Mbit [em0]\n3:33 pf:queue/max=20Mb [em0]\n" +
 			"refused 2:12 \"egress\"\nrefused 2:29 \"20m\"\n"},
 		{"match on wg0 scrub (max-mss 1420)\nmatch on wg0 scrub (max-mss 1380)\nmatch on em0 scrub (max-mss 1460)", "1:21 pf:scrub/max-mss=1420 [wg0]\n" +
-			"2:21 pf:scrub/max-mss=1380 [wg0]\n3:21 pf:scrub/max-mss=1460 [em0]\n1:29 pf:rule/segment=wg0\n"},
+			"2:21 pf:scrub/max-mss=1380 [wg0]\n3:21 pf:scrub/max-mss=1460 [em0]\n1:29 pf:rule/segment=wg0\n2:29 pf:rule/segment=wg0\n3:29 pf:rule/segment=em0\n"},
 		{"match out on em0 nat-to (em0)", "1:25 pf:rule/nat=(\n"}, {"match out on pppoe0 nat-to pppoe0:0", "1:28 pf:rule/nat=pppoe0:0\n1:28 pf:rule/fixed=pppoe0\n"},
 		{"pass out on rdomain 1 nat-to (em0) rtable 2", ""},
 		{"pass out all modulate state log", "refused 1:29 \"log\"\n"}, {"pass on em0 in", "refused 1:13 \"in\"\n"}, {"pass in inet on em0", "refused 1:14 \"on\"\n"},
@@ -93,8 +93,8 @@ func TestPFGrammar(t *testing.T) {
 			"refused 1:19 \"192.0.2.300\"\nrefused 1:36 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
 		{"a = em0\nset skip on { lo $a }\npass in on $a\npass in on em1", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n"},
 		{"a = pppoe0\nmatch on $a scrub (max-mss 1460)\nmatch on pppoe1 scrub (max-mss 1452)",
-			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n",
-			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n"},
+			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n3:32 pf:rule/segment=pppoe1\n",
+			"2:20 pf:scrub/max-mss=1460 [*]\n3:24 pf:scrub/max-mss=1452 [pppoe1]\n2:28 pf:rule/segment=pppoe0\n3:32 pf:rule/segment=pppoe1\n"},
 		{"a = em0\na = em1\npass on $a\na = em2\nb = 1\nb = 1\npass on $c\npass on $c", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n", "7:9 pf:rule/macro=\n1:1 pf:rule/again=2\n"},
 		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
 		{"pass out\nnat on em0 from 10.0.0.0/8 -> (em0)\nnat on em1 -> (em1)", "refused 2:1 \"nat\"\nrefused 3:1 \"nat\"\n", "refused 2:1 \"nat\"\n"},

@@ -39,8 +39,8 @@ func (s *scanner) pfMisspelt(words []word) {
 			place = pfLast
 		}
 		if place > 0 && place < pfPlaces[reached.text] || place > 0 && place < pfLast && reached.text != "" && pfPlaces[reached.text] == 0 {
-			s.reject(w.line, w.span, w.text+" stands behind "+reached.text+": a rule is written in the order direction, log and quick, on, inet, proto, "+
-				"from, to, and then all others")
+			s.reject(w.line, w.span, w.text+" belongs before "+reached.text+": the order in a rule is direction, log and quick, on, inet, proto, from, to, "+
+				"then all other options")
 			return
 		}
 		if w.text == "af-to" {

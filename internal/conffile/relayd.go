@@ -148,7 +148,7 @@ func (r *relayFile) reject(w word, reason string) {
 func (r *relayFile) conclude() {
 	for _, w := range r.used {
 		if !r.tables[w.text] && !r.include {
-			r.reject(w, "no line defines the table <"+w.text+">")
+			r.reject(w, "nothing defines the table <"+w.text+">")
 		}
 	}
 	for _, w := range r.timeouts {

@@ -183,7 +183,7 @@ func (m *fwMarks) conclude(s *scanner) {
 			continue
 		}
 		s.rejected(Reject{Line: w.line, Span: w.span, Idle: true,
-			Reason: "no packet on " + w.text + " has a mark of the firewall: it comes from the ingress hook, which is before iptables and nftables",
+			Reason: "packets on " + w.text + " have no firewall mark yet: they come from the ingress hook, which is before iptables and nftables",
 			Because: "Match addresses and ports there (u32, flower), or give packets the mark of their connection before they are redirected: " +
 				"action connmark (tc-connmark(8))."})
 	}

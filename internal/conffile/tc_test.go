@@ -21,7 +21,7 @@ func TestTcRefuses(t *testing.T) {
 		{"tc qdisc add dev eth0 root tbf $OPTIONS rate 1mbit", ""},
 		{"tc qdisc add dev eth0 parent 1:10 sfq perturb 10", ""},
 		{"tc qdisc add dev eth0 root netem delay 100ms 10ms rate 1mbit loss 1%", ""},
-		{bare + "tc filter add dev ifb0 parent 1: protocol ip handle 3 fw flowid 1:3", "no packet on ifb0 has a mark"},
+		{bare + "tc filter add dev ifb0 parent 1: protocol ip handle 3 fw flowid 1:3", "packets on ifb0 have no firewall mark"},
 		{restored + "tc filter add dev ifb0 parent 1: protocol ip handle 3 fw flowid 1:3", ""},
 		{bare + "tc filter add dev eth0 parent 1: protocol ip handle 3 fw flowid 1:3", ""},
 	} {

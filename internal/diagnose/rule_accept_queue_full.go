@@ -20,7 +20,7 @@ func acceptQueueFull() Rule {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				action := "find the program listening on " + l.Local + " (" + programOf(in.Facts, l.Local) + "), and why it " +
+				action := "find the program listening on " + l.Local + " (" + programOf(in.Facts, l.Local) + ") and find out why it " +
 					"does not accept connections: its workers may all be busy, or blocked on a disk or a backend server"
 				if programsBacklog(in.Facts) {
 					action = fmt.Sprintf("raise the backlog in the configuration of the program listening on %s (%s; "+

@@ -72,7 +72,7 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 	})
 	groups = withUnansweredDHCP(groups, f)
 	slices.SortStableFunc(groups, func(a, b *reportGroup) int {
-		return cmp.Or(cmp.Compare(a.failure, b.failure), cmp.Compare(b.n, a.n))
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(b.n, a.n))
 	})
 	for _, g := range groups[:min(len(groups), mostReports)] {
 		out = append(out, g.finding())
@@ -99,6 +99,14 @@ func withUnansweredDHCP(groups []*reportGroup, f *facts.Facts) []*reportGroup {
 		return groups
 	}
 	return append(groups, &reportGroup{program: "DHCP", failure: facts.Silent, text: silentDHCP, lines: lines, n: n, loud: n})
+}
+
+// order is the place of a group: a message of which more is known than its kind comes first.
+func (g *reportGroup) order() facts.Failure {
+	if g.text != reportTexts[g.failure] {
+		return facts.NoFailure
+	}
+	return g.failure
 }
 
 // joined adds a report to the group of its program and failure, or of its message where that is known.

@@ -86,7 +86,7 @@ func shownAgain(f *facts.Facts) []Finding {
 
 // tracedAgain finds the peer to which most segments were sent again while somebody traced it.
 func tracedAgain(f *facts.Facts) []Finding {
-	const few, of = 100, 0.5
+	const few, many, of = 10, 100, 0.5
 	var most facts.Counter
 	peer, peers, all := "", 0, uint64(0)
 	for _, name := range slices.Sorted(maps.Keys(f.Counters)) {
@@ -103,9 +103,12 @@ func tracedAgain(f *facts.Facts) []Finding {
 	if all == 0 {
 		return nil
 	}
-	s := Info
-	if all >= few {
+	s := trifling
+	switch {
+	case all >= many:
 		s = Warning
+	case all >= few:
+		s = Info
 	}
 	host := peer
 	if address, err := netip.ParseAddrPort(peer); err == nil {

@@ -48,6 +48,8 @@ func slowLink() Rule {
 					if n.Offered > 0 {
 						found[0].Summary += fmt.Sprintf(", the other end offers %s", n.Offered)
 					}
+					found[0].Because = "Autonegotiation chooses among what both ends advertise: something on this host limited " +
+						"the card to this speed (a configuration file, power saving, ethtool -s)."
 					found = do("advertise all the card's speeds ("+shell.Join("ethtool", "-s", n.Name)+
 						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:

@@ -144,6 +144,7 @@ func (k *checker) run(files []*source) {
 		k.forwards = k.forwards || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
 			(told || f.kind == conffile.Sysctl) && forwarding.MatchString(f.text)
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
+		f.several = f.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(f.text)
 		k.interfaceFile(f)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)

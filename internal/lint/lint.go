@@ -177,6 +177,7 @@ type source struct {
 	text    string
 	root    string // of the machine whose file it is
 	grouped bool   // root is known
+	several bool   // a guide to Linux that tells of another system's settings too
 
 	confidence conffile.Confidence
 	soft       bool     // the system is told by words that old files of the other one have too

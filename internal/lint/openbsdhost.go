@@ -25,7 +25,7 @@ func (k *checker) relayd(e conffile.Entry) *finding {
 		if len(k.later) < cacheLimit && (k.later[e.Name] == nil || kind == conffile.Relayd) {
 			k.later[e.Name] = k.here(e)
 		}
-	case kind == conffile.LoginConf:
+	case kind == conffile.LoginConf && len(k.later) < cacheLimit:
 		k.later[e.Name+"\x00"+e.Iface] = k.here(e)
 	}
 	n, err := strconv.Atoi(e.Value)
@@ -138,7 +138,7 @@ func (k *checker) judgeGate(files []*source) {
 		if !strings.Contains(gate.entry.Value, "%") {
 			k.reportIn(gate.file, gate.entry, finding{code: "bad-value", severity: Warning, value: true, sources: []string{"mygate(5)", "route(8)"},
 				message: fmt.Sprintf("%s is a link-local address without its interface: write %s%%em0", gate.entry.Value, gate.entry.Value),
-				because: "The same address may be on each link, so that the kernel needs the interface behind a percent sign."})
+				because: "The same address may be on each link, so the kernel needs the interface after a percent sign."})
 		}
 		return
 	}
@@ -179,8 +179,8 @@ func (k *checker) judgeReached(gate *assignment, files []*source, family string,
 		return
 	}
 	k.reportIn(gate.file, gate.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"mygate(5)", "route(8)"},
-		message: fmt.Sprintf("none of the networks of the interfaces (%s) has the gateway %s", listOf(networks), gate.entry.Value),
-		because: "The kernel refuses a router that it cannot reach directly, so that the host has no default route."})
+		message: fmt.Sprintf("the gateway %s is in none of the networks of the interfaces (%s)", gate.entry.Value, listOf(networks)),
+		because: "The kernel refuses a router that it cannot reach directly, so the host has no default route."})
 }
 
 // carpWords are the number of a virtual host and the interface that carries it.
@@ -204,7 +204,7 @@ func (k *checker) judgeCarp(files []*source) {
 		if other := hosts[key]; words["vhid"] != "" && words["carpdev"] != "" && other != "" {
 			k.reportAt(f, at, finding{code: "conflict", severity: Warning, sources: []string{"carp(4)", "ifconfig(8), vhid"},
 				message: fmt.Sprintf("vhid %s on %s is that of %s too", words["vhid"], words["carpdev"], other),
-				because: "The number tells virtual hosts of one network apart, also in their Ethernet address: each needs its own."})
+				because: "The number tells the virtual hosts of a network apart, in their Ethernet addresses too: each needs its own."})
 		} else {
 			hosts[key] = name
 		}
@@ -214,8 +214,8 @@ func (k *checker) judgeCarp(files []*source) {
 	}
 	if a := k.effects["net.inet.carp.allow"]; a != nil && a.entry.Value == "0" && len(carps) > 0 {
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"carp(4), net.inet.carp.allow"},
-			message: "carp is off, and " + path.Base(carps[0].path) + " sets an address up that is shared by it: write 1, the default",
-			because: "The kernel drops the announcements of the other hosts, so that each takes itself for the master."})
+			message: "carp is off, but " + path.Base(carps[0].path) + " sets up a shared address: write 1, the default",
+			because: "The kernel drops the announcements of the other hosts, so each host takes itself for the master."})
 	}
 	if len(carps) > 1 && k.kinds[conffile.Sysctl] && k.effects["net.inet.carp.preempt"] == nil {
 		k.reportAt(carps[0], first, finding{code: "needs", severity: Warning, sources: []string{"carp(4), net.inet.carp.preempt"},
@@ -243,7 +243,7 @@ func (k *checker) judgeHeard(files []*source) {
 				continue
 			}
 			k.reportIn(heard.file, heard.entry, finding{code: "harmful", severity: Warning, sources: []string{"carp(4)", "pfsync(4)"},
-				message: fmt.Sprintf("this rule blocks %s on %s, and no other one passes it", protocol, m[1]),
+				message: fmt.Sprintf("this rule blocks %s on %s, and no other rule passes it", protocol, m[1]),
 				because: then + fmt.Sprintf(" Add pass on %s proto %s keep state (no-sync) below it.", m[1], protocol)})
 			break
 		}
@@ -255,7 +255,7 @@ func (k *checker) judgeTranslated(files []*source) {
 	nat := k.later["pf:rule/nat"]
 	if a := k.effects["net.inet.ip.forwarding"]; a != nil && a.entry.Value == "2" && nat != nil {
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"sysctl(2), net.inet.ip.forwarding"},
-			message: "2 forwards packets of IPsec alone, and pf.conf translates those of other hosts: write 1",
+			message: "2 forwards only packets of IPsec, but pf.conf translates those of other hosts: write 1",
 			because: "The kernel drops what comes in without IPsec and is for another host."})
 	}
 	if nat == nil || !k.kinds[conffile.Sysctl] || k.forwards || slices.ContainsFunc(files, func(f *source) bool {
@@ -287,7 +287,7 @@ func (k *checker) judgePPPoE(f *source, files []*source) {
 		if m := sizedLine.FindStringSubmatch(below.text); m == nil || m[1] < "1508" && len(m[1]) == 4 {
 			k.reportAt(f, at[2:4], finding{code: "needs", severity: Warning, sources: []string{"pppoe(4), MTU/MSS ISSUES", "RFC 4638"},
 				message: fmt.Sprintf("mtu %s needs an MTU of 1508 on %s: add mtu 1508 to hostname.%s", f.text[at[2]:at[3]], parent[1], parent[1]),
-				because: "PPPoE adds eight bytes to each packet; the full frames do not fit through the interface below, and are lost."})
+				because: "PPPoE adds eight bytes to each packet; full frames do not fit through the interface below and are lost."})
 		}
 	}
 }

@@ -28,7 +28,10 @@ var carried = map[string]struct {
 
 // segment judges a max-mss that is larger than what the interface of its rule carries.
 func (k *checker) segment(e conffile.Entry) *finding {
-	of := carried[strings.TrimRight(e.Value, "0123456789")]
+	of, known := carried[strings.TrimRight(e.Value, "0123456789")]
+	if n, err := strconv.Atoi(e.Key); err != nil || !known || n <= of.mtu-40 || n > 1460 {
+		return nil
+	}
 	severity := Warning
 	if strings.HasPrefix(e.Value, "pppoe") && !k.plainPPPoE[e.Value] {
 		severity = Info // RFC 4638 lets some lines carry 1500

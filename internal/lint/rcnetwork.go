@@ -255,7 +255,7 @@ var pfFaults = map[string]struct {
 		"The queue marked default takes all traffic that no rule assigns. Mark the faster queue as default, or assign traffic to it."},
 	"commented": {"no-effect", []string{"openbsd/src and freebsd-src sbin/pfctl/parse.y, lgetc"},
 		"this line belongs to the comment above, which ends in a backslash",
-		"pfctl joins lines before it looks for comments. Remove the backslash at the end of the comment."},
+		"Lines are joined before comments are looked for. Remove the backslash at the end of the comment."},
 	"antispoof": {"harmful", []string{"pf.conf(5), antispoof: loopback interfaces need set skip or a rule that passes them"},
 		"antispoof quick for {key} also blocks what the host sends to its own address on {key}",
 		"Such packets pass lo0, with an address that belongs to {key}. Write set skip on lo."},

@@ -442,8 +442,8 @@ var ownTrees = []struct {
 
 // wrongSystem judges a setting of another system.
 func (k *checker) wrongSystem(e conffile.Entry) *finding {
-	if k.file.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(k.file.text) {
-		return nil // a line of a guide to several systems
+	if k.file.several {
+		return nil
 	}
 	owner, tells := conffile.SystemOfKey(e.Name)
 	linuxKey := tells && owner == conffile.Linux
