@@ -58,11 +58,12 @@ const mostPairs = 64
 func facing(a, b *facts.Facts) (pairs []linkPair) {
 	mine := networks(a)
 	for prefix, m := range networks(b) {
-		if n := mine[prefix]; n != nil && len(pairs) < mostPairs {
+		if n := mine[prefix]; n != nil {
 			pairs = append(pairs, linkPair{n: n, m: m, network: prefix})
 		}
 	}
 	slices.SortFunc(pairs, func(a, b linkPair) int { return cmp.Compare(a.network.String(), b.network.String()) })
+	pairs = pairs[:min(len(pairs), mostPairs)]
 	if n, m := a.Outlet(), b.Outlet(); len(pairs) == 0 && n != nil && m != nil && n.Kind != "loopback" && m.Kind != "loopback" {
 		pairs = append(pairs, linkPair{n: n, m: m, apart: len(n.Addrs) > 0 && len(m.Addrs) > 0})
 	}
