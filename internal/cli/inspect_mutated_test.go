@@ -123,11 +123,12 @@ func TestMutatedPosts(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(n), uint64(m)))
 			mutated := c
 			mutated.session = how.apply(c.session, r)
-			found := ruleNames(findingsIn(t, mutated))
+			findings := findingsIn(t, mutated)
+			found := ruleNames(findings)
 			if how.exact && !slices.Equal(found, whole) {
 				t.Errorf("%s, %s: %v, and whole %v", filepath.Base(name), how.name, found, whole)
 			}
-			for _, rule := range ruleNames(serious(findingsIn(t, mutated))) {
+			for _, rule := range ruleNames(serious(findings)) {
 				lesser := func(of string) bool { return slices.Contains(instead[of], rule) }
 				if !slices.Contains(whole, rule) && !slices.ContainsFunc(whole, lesser) {
 					t.Errorf("%s, %s: invents %s; whole %v\n%s", filepath.Base(name), how.name, rule, whole, evidenceOf(mutated, t, rule))
