@@ -157,16 +157,19 @@ func unread(f *facts.Facts) []facts.Unread {
 // warnings are the lines of a short log that a program calls warnings or errors and no finding is about, where nothing else
 // shows a cause.
 func warnings(f *facts.Facts, found []Finding) (out []facts.Unread) {
+	if slices.ContainsFunc(found, func(o Finding) bool { return o.Severity.AtLeast(Warning) || o.decides }) {
+		return nil
+	}
 	const most = 8
 	var lines []facts.Source
 	for _, log := range []string{"dmesg", facts.Reports} {
 		all := f.Lines(log)
-		if len(lines)+len(all) > shortLog || slices.ContainsFunc(found, func(o Finding) bool { return o.Severity.AtLeast(Warning) || o.decides }) {
+		if len(lines)+len(all) > shortLog {
 			return nil
 		}
 		for i, line := range all {
-			if at := f.Posted(f.Line(log, i+1)); facts.IsWarning(line) {
-				lines = append(lines, at)
+			if facts.IsWarning(line) {
+				lines = append(lines, f.Posted(f.Line(log, i+1)))
 			}
 		}
 	}

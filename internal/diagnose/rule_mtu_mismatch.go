@@ -106,8 +106,10 @@ func behindSmaller(f *facts.Facts) []Finding {
 	var first *facts.NIC
 	for i := range f.NICs {
 		n := &f.NICs[i]
-		_, idle := carrierLost(f, n) // a bridge while no container runs
-		if n == out || !n.Up && !idle || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
+		if n == out || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
+			continue
+		}
+		if _, idle := carrierLost(f, n); !n.Up && !idle { // idle is a bridge while no container runs
 			continue
 		}
 		if first == nil {

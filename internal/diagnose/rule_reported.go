@@ -131,11 +131,7 @@ func joined(groups []*reportGroup, r facts.Report, line string, at facts.Source)
 	if r.Peer != "" && (g.peers[r.Peer] > 0 || len(g.peers) < mostPeers) {
 		g.peers[r.Peer]++
 	}
-	if len(g.lines) < 2 {
-		g.lines = append(g.lines, at)
-	} else {
-		g.lines[1] = at
-	}
+	g.lines = append(g.lines[:min(len(g.lines), 1)], at) // the first and the last
 	return groups
 }
 

@@ -40,7 +40,8 @@ func (f *Facts) readFree(t text) error {
 			unit = units.GiB
 		}
 	}
-	for i, line := range t.lines() {
+	lines := t.lines()
+	for i, line := range lines {
 		words := strings.Fields(line)
 		if len(words) < 4 || !freeRow.MatchString(words[0]) {
 			continue
@@ -54,7 +55,7 @@ func (f *Facts) readFree(t text) error {
 		case err != nil || v > 1<<50:
 			return atLine(i+1, "the memory is not a number")
 		case m[2] != "":
-			unit = map[string]units.Bytes{"B": 1, "K": units.KiB, "M": units.MiB, "G": units.GiB, "T": 1024 * units.GiB}[m[2]]
+			unit = units.Bytes(freeUnits[m[2]])
 		}
 		src := f.Line(t.from, i+1)
 		if f.Memory == 0 {
@@ -63,8 +64,8 @@ func (f *Facts) readFree(t text) error {
 		const columns = 7 // with the available memory, which old versions do not print
 		if left, ok := freeAmount(words[len(words)-1]); ok && len(words) == columns && v > 0 {
 			free := FreeMemory{Available: left / (v * freeUnits[m[2]]), Source: src}
-			if i+1 < len(t.lines()) {
-				free.swap(strings.Fields(t.lines()[i+1]))
+			if i+1 < len(lines) {
+				free.swap(strings.Fields(lines[i+1]))
 				f.Line(t.from, i+2)
 			}
 			f.FreeMemory = &free
