@@ -71,6 +71,26 @@ func TestNetworksApart(t *testing.T) {
 	}
 }
 
+// TestNetworksUnknown holds that ends whose networks were not read are not said to be in different ones.
+func TestNetworksUnknown(t *testing.T) {
+	end := func(name, address string, mtu int) *facts.Facts {
+		f, err := facts.FromTexts(name, map[string]string{"uname -a": unameFreeBSD,
+			"ifconfig -a": fmt.Sprintf("ix0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu %d\n"+
+				"\tinet %s netmask 0xffffff00 broadcast 192.0.2.255\n\tstatus: active\n", mtu, address),
+			"netstat -rnW": "Internet:\nDestination        Gateway            Flags   Nhop#    Mtu    Netif Expire\n" +
+				"default            192.0.2.1          UGS         4   1500      ix0\n"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	all, _ := Evaluate(Input{Facts: end("a", "192.0.2.10", 1500), Peer: end("b", "192.0.2.20", 9000)})
+	at := slices.IndexFunc(all, func(f Finding) bool { return f.Rule == "ends-differ" && f.Subject == "mtu" })
+	if at < 0 || all[at].Severity != Warning || strings.Contains(all[at].Because, "different networks") {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestProblemsOfThePeer holds that what is wrong with the other end alone is said, with that end's name and lines.
 func TestProblemsOfThePeer(t *testing.T) {
 	settings := func(sack int) string { return fmt.Sprintf("net.ipv4.tcp_sack = %d\n", sack) }

@@ -56,8 +56,8 @@ const mostPairs = 64
 
 // facing finds them.
 func facing(a, b *facts.Facts) (pairs []linkPair) {
-	mine := networks(a)
-	for prefix, m := range networks(b) {
+	mine, theirs := networks(a), networks(b)
+	for prefix, m := range theirs {
 		if n := mine[prefix]; n != nil {
 			pairs = append(pairs, linkPair{n: n, m: m, network: prefix})
 		}
@@ -65,12 +65,13 @@ func facing(a, b *facts.Facts) (pairs []linkPair) {
 	slices.SortFunc(pairs, func(a, b linkPair) int { return cmp.Compare(a.network.String(), b.network.String()) })
 	pairs = pairs[:min(len(pairs), mostPairs)]
 	if n, m := a.Outlet(), b.Outlet(); len(pairs) == 0 && n != nil && m != nil && n.Kind != "loopback" && m.Kind != "loopback" {
-		pairs = append(pairs, linkPair{n: n, m: m, apart: len(n.Addrs) > 0 && len(m.Addrs) > 0})
+		pairs = append(pairs, linkPair{n: n, m: m, apart: len(mine) > 0 && len(theirs) > 0})
 	}
 	return pairs
 }
 
-// networks are the networks that a host has addresses of, with the interface.
+// networks are the networks that a host has addresses of, with the interface; none where no length of a prefix was read, as
+// of ifconfig.
 func networks(f *facts.Facts) map[netip.Prefix]*facts.NIC {
 	all := map[netip.Prefix]*facts.NIC{}
 	for i := range f.NICs {
