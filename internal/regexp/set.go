@@ -6,43 +6,38 @@ import (
 	"unicode/utf8"
 )
 
-// Set is expressions of which a text matches few: which ones may match is found by the pairs of letters in the text
-// before any of them is tried.
+// Set is expressions of which a text matches few: which of their branches may match is found by the pairs of letters in
+// the text before any is tried.
 type Set struct {
-	expressions []*Regexp
-	needs       func() [][]need
+	members func() [][]member
 }
 
-// need is what one of the texts that a branch requires is made of.
-type need struct {
-	pairs []uint16
-	fold  bool
+// member is a branch with what the texts that it requires are made of.
+type member struct {
+	branch
+	needs [][]uint16
 }
 
 // SetOf makes a set whose expressions have the indices of the list.
 func SetOf(list ...*Regexp) *Set {
-	return &Set{list, sync.OnceValue(func() [][]need {
-		all := make([][]need, len(list))
+	return &Set{sync.OnceValue(func() [][]member {
+		all := make([][]member, len(list))
 		for i, r := range list {
-			all[i] = needsOf(r.branches())
+			for _, b := range r.branches() {
+				all[i] = append(all[i], member{b, needsOf(b.texts)})
+			}
 		}
 		return all
 	})}
 }
 
-// needsOf is nil where a branch requires nothing.
-func needsOf(branches []branch) (out []need) {
-	for _, b := range branches {
-		if len(b.texts) == 0 {
-			return nil
+func needsOf(texts []string) (out [][]uint16) {
+	for _, t := range texts {
+		var need []uint16
+		for i := 1; i < len(t); i++ {
+			need = append(need, pair(t[i-1], t[i]))
 		}
-		for _, t := range b.texts {
-			n := need{fold: b.fold}
-			for i := 1; i < len(t); i++ {
-				n.pairs = append(n.pairs, pair(t[i-1], t[i]))
-			}
-			out = append(out, n)
-		}
+		out = append(out, need)
 	}
 	return out
 }
@@ -51,9 +46,14 @@ func needsOf(branches []branch) (out []need) {
 func (s *Set) Matching(text string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		p := pairsOf(text)
-		for i, needs := range s.needs() {
-			if p.mayHold(needs) && s.expressions[i].MatchString(text) && !yield(i) {
-				return
+		for i, branches := range s.members() {
+			for j := range branches {
+				if b := &branches[j]; p.mayHold(b) && b.compiled().MatchString(text) {
+					if !yield(i) {
+						return
+					}
+					break
+				}
 			}
 		}
 	}
@@ -61,12 +61,13 @@ func (s *Set) Matching(text string) iter.Seq[int] {
 
 // pairs are the pairs of letters of a text, in either case; some pairs share a bit.
 type pairs struct {
+	text  string
 	bits  [1 << 12 / 64]uint64
 	ascii bool
 }
 
 func pairsOf(text string) (p pairs) {
-	p.ascii = true
+	p.text, p.ascii = text, true
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			p.ascii = false
@@ -88,19 +89,22 @@ func lowerCase(c byte) byte {
 	return c
 }
 
-// mayHold reports whether one of the needs is met, or nothing is needed. A letter beyond ASCII may be equal to one in it
-// in the other case.
-func (p *pairs) mayHold(needs []need) bool {
-	for _, n := range needs {
-		if n.fold && !p.ascii || p.all(n.pairs) {
-			return true
+// mayHold reports whether one of the texts that a branch requires may be there, or it requires none. A letter beyond
+// ASCII may be equal to one in it in the other case.
+func (p *pairs) mayHold(m *member) bool {
+	if len(m.needs) == 0 || m.fold && !p.ascii {
+		return true
+	}
+	for _, need := range m.needs {
+		if p.all(need) {
+			return m.within(p.text)
 		}
 	}
-	return needs == nil
+	return false
 }
 
-func (p *pairs) all(list []uint16) bool {
-	for _, at := range list {
+func (p *pairs) all(need []uint16) bool {
+	for _, at := range need {
 		if p.bits[at/64]&(1<<(at%64)) == 0 {
 			return false
 		}
