@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -66,7 +67,10 @@ func (in Input) smallBuffers() (out []Finding) {
 		if in.PathFrom != "" {
 			found[0].Summary += "; this path is " + in.PathFrom
 		}
-		if end.ceiling.Value < 0.2*want {
+		if held := heldAt(in); held > 0 && held < 0.5*end.ceiling.Value {
+			found[0].Summary += fmt.Sprintf("; loss limits first, to %s", rate(held))
+			found = with(Info, found)
+		} else if end.ceiling.Value < 0.2*want {
 			found = with(Critical, found)
 		}
 		out = append(out, found...)
