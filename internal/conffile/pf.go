@@ -11,7 +11,7 @@ import (
 // queues; everything else is opaque. A statement ends at the end of its line; a
 // backslash or an open brace continues it; '#' begins a comment.
 func (s *scanner) pf() {
-	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=#\""}
+	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: pfEnds}
 	for p.pos < len(s.src) && !s.stopped {
 		p.step()
 	}
@@ -24,6 +24,9 @@ func (s *scanner) pf() {
 	p.spoof.conclude(s)
 }
 
+// pfEnds are the characters that end a word of pf.conf.
+const pfEnds = "\n,{}()=#\""
+
 type pfLexer struct {
 	s       *scanner
 	pos     int
@@ -31,6 +34,7 @@ type pfLexer struct {
 	braces  int
 	words   []word
 	anchors int    // open braces of anchors, whose rules end with their lines
+	commaAt int    // the last comma, where nothing has come behind it
 	ends    string // the characters that end a word, beside blanks
 
 	neighbours pfNeighbours
@@ -39,6 +43,7 @@ type pfLexer struct {
 	skipped    pfSkipped
 	order      pfOrder
 	reach      pfReach
+	first      pfFirst
 	overload   pfOverload
 	spoof      pfSpoof
 }
@@ -47,12 +52,16 @@ func (p *pfLexer) step() {
 	src := p.s.src
 	switch c := src[p.pos]; {
 	case c == '\n':
+		p.comma("a line that ends in a comma goes on only behind a backslash: write \", \\\"")
 		if p.braces == 0 || p.unclosed() {
 			p.flush()
 		}
 		p.pos++
 		p.line++
-	case isBlank(c) || c == ',':
+	case c == ',':
+		p.commaAt = p.pos
+		p.pos++
+	case isBlank(c):
 		p.pos++
 	case c == '\\' && strings.HasPrefix(strings.TrimLeft(src[p.pos+1:min(len(src), p.pos+3)], "\r"), "\n"):
 		p.pos = p.pos + 1 + strings.IndexByte(src[p.pos+1:], '\n') + 1
@@ -108,7 +117,19 @@ func (p *pfLexer) comment() {
 	}
 }
 
+// comma rejects a comma in a list behind which no member comes: parse.y of pfctl takes line ends behind members alone.
+func (p *pfLexer) comma(reason string) {
+	if p.commaAt > 0 && p.braces > 0 && p.ends == pfEnds {
+		p.s.reject(p.line, Span{p.commaAt, p.commaAt + 1}, reason)
+	}
+	p.commaAt = 0
+}
+
 func (p *pfLexer) punctuation(c byte) {
+	if c == '}' {
+		p.comma("a list cannot end in a comma: remove it")
+	}
+	p.commaAt = 0
 	inAnchor := len(p.words) > 0 && strings.HasSuffix(p.words[0].text, "anchor")
 	switch {
 	case c == '{' && inAnchor && p.braces == 0:
@@ -133,6 +154,7 @@ func (p *pfLexer) punctuation(c byte) {
 // readWord reads a quoted string or a run of other characters.
 func (p *pfLexer) readWord() {
 	src, start, line := p.s.src, p.pos, p.line
+	p.commaAt = 0
 	if q := src[p.pos]; q == '"' || q == '\'' {
 		p.pos++
 		for p.pos < len(src) && src[p.pos] != q {
@@ -171,6 +193,7 @@ func (p *pfLexer) flush() {
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 			p.reach.statement(p.s, p.words)
+			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
 		}
 		p.neighbours.statement(p.words, raw)

@@ -280,6 +280,7 @@ type pfSkipped struct {
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
 	egress  word              // the first one that FreeBSD knows no members of
+	few     []word            // limits of connections to web servers that a browser exceeds
 	hosts   pfHosts
 }
 
@@ -312,6 +313,7 @@ func (k *pfSkipped) statement(words []word) {
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
 			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
+			k.hosts.looped = k.hosts.looped || strings.HasPrefix(k.resolved(w), "lo") || w.expands && k.resolved(w) == w.text
 			if slices.Contains(cards, w.text) {
 				k.drivers = append(k.drivers, w)
 			}
@@ -324,6 +326,7 @@ func (k *pfSkipped) statement(words []word) {
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
+		k.limited(words)
 		for i := 1; i+1 < len(words); i++ {
 			w := words[i+1]
 			w.text = k.resolved(w)
@@ -342,6 +345,34 @@ func (k *pfSkipped) clamp(words []word, iface word) {
 	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "max-mss" }); i >= 0 && i+1 < len(words) && isNumber(words[i+1]) &&
 		len(k.clamps) < pfNamesLimit {
 		k.clamps = append(k.clamps, [2]word{words[i+1], iface})
+	}
+}
+
+// browserConnections are what a browser opens to one host at a time.
+const browserConnections = 6
+
+// limited finds a rule for web servers that lets a source connect less often than a browser does.
+func (k *pfSkipped) limited(words []word) {
+	port := slices.IndexFunc(words, func(w word) bool { return w.text == "port" })
+	if port < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
+		return
+	}
+	web := slices.ContainsFunc(words[port:], func(w word) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(k.resolved(w), func(r rune) bool { return strings.ContainsRune("{}, \t", r) }), func(name string) bool {
+			return slices.Contains([]string{"80", "443", "http", "https", "www"}, name)
+		})
+	})
+	for i := port; web && i+1 < len(words); i++ {
+		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
+		most, err := strconv.Atoi(limit)
+		window, _ := strconv.Atoi(seconds)
+		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
+		if counted && err == nil && (most < browserConnections || window > 4*most) {
+			w := words[i]
+			w.span.End, w.text = words[i+1].span.End, w.text+" "+words[i+1].text
+			k.few = append(k.few, w)
+			return
+		}
 	}
 }
 
@@ -365,6 +396,9 @@ func (k *pfSkipped) conclude(s *scanner) {
 	}
 	for _, c := range k.clamps {
 		s.pfName("pf:rule/segment", c[0], c[1].text)
+	}
+	for _, w := range k.few {
+		s.pfName("pf:rule/few", w, w.text)
 	}
 	for _, w := range k.drivers {
 		if s.system == OpenBSD {

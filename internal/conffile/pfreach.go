@@ -21,9 +21,9 @@ const (
 
 // pfScope is what a rule is about; empty parts stand for all.
 type pfScope struct {
-	direction, iface, family string
-	line                     int
-	first                    word // of the rule
+	direction, iface, family, proto string
+	line                            int
+	first                           word // of the rule
 }
 
 // pfPlain are words of a rule that leave no packet out.
@@ -49,6 +49,10 @@ func (r *pfReach) statement(s *scanner, words []word) {
 			scope.direction = w
 		case w == "inet" || w == "inet6":
 			scope.family = w
+		case w == "proto" && i+1 < len(words):
+			i++
+			scope.proto, narrow = words[i].text, true
+			plain = plain && scope.proto != "{"
 		case w == "on" && i+1 < len(words):
 			i++
 			scope.iface = words[i].text
@@ -70,8 +74,8 @@ func (r *pfReach) statement(s *scanner, words []word) {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
 	}
-	if words[0].text != "match" && !quick {
-		r.wait(s, scope, plain)
+	if words[0].text != "match" {
+		r.wait(s, scope, plain && scope.proto == "", quick)
 	}
 	if plain && quick && words[0].text != "match" && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
@@ -80,9 +84,9 @@ func (r *pfReach) statement(s *scanner, words []word) {
 
 // wait keeps a rule without quick, and emits pf:rule/overruled at those of the other action that this one takes every
 // packet from: the value is its line.
-func (r *pfReach) wait(s *scanner, scope pfScope, plain bool) {
+func (r *pfReach) wait(s *scanner, scope pfScope, plain, quick bool) {
 	defer func() {
-		if len(r.waiting) < maxWaiting && (!plain || scope.iface != "") {
+		if len(r.waiting) < maxWaiting && !quick && (!plain || scope.iface != "") {
 			r.waiting = append(r.waiting, scope)
 		}
 	}()
@@ -109,7 +113,7 @@ func (r *pfReach) first(scope pfScope) int {
 			}
 			i := slices.IndexFunc(r.deciding, func(d pfScope) bool {
 				return (d.direction == "" || d.direction == direction) && (d.family == "" || d.family == family) &&
-					(d.iface == "" || d.iface == scope.iface)
+					(d.iface == "" || d.iface == scope.iface) && (d.proto == "" || d.proto == scope.proto)
 			})
 			if i < 0 {
 				return 0
