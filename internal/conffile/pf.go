@@ -19,8 +19,8 @@ func (s *scanner) pf() {
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
 	p.queues.conclude(s)
-	p.overload.conclude(s)
-	p.skipped.conclude(s)
+	p.overload.conclude(s, p.neighbours.elsewhere)
+	p.skipped.conclude(s, p.neighbours.elsewhere)
 	p.spoof.conclude(s)
 }
 

@@ -168,13 +168,7 @@ func pfLoops(words []word, iface, protocols string) bool {
 }
 
 func (h *pfHosts) conclude(s *scanner) {
-	if h.blocks.line == 0 || anchored.MatchString(s.src) {
-		return
-	}
-	if len(h.passed) > 0 && !h.looped {
-		s.pfName("pf:rule/loopback", h.blocks, "lo0")
-	}
-	if s.system != OpenBSD {
+	if s.system != OpenBSD || h.blocks.line == 0 || anchored.MatchString(s.src) {
 		return
 	}
 	for _, protocol := range [][]string{{"carp", "112"}, {"pfsync", "240"}} {

@@ -383,7 +383,7 @@ func (k *pfSkipped) resolved(w word) string {
 	return w.text
 }
 
-func (k *pfSkipped) conclude(s *scanner) {
+func (k *pfSkipped) conclude(s *scanner, elsewhere bool) {
 	for _, w := range k.rules {
 		if name := strings.TrimRight(w.text, "0123456789"); name != w.text && name != "lo" && k.skipped[w.text] {
 			s.pfName("pf:rule/skipped", w, w.text)
@@ -404,6 +404,9 @@ func (k *pfSkipped) conclude(s *scanner) {
 		if s.system == OpenBSD {
 			s.pfName("pf:rule/driver", w, w.text)
 		}
+	}
+	if k.hosts.blocks.line > 0 && len(k.hosts.passed) > 0 && !k.hosts.looped && !elsewhere {
+		s.pfName("pf:rule/loopback", k.hosts.blocks, "lo0")
 	}
 	k.hosts.conclude(s)
 	for i, w := range k.fixed {

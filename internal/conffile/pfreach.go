@@ -3,6 +3,7 @@ package conffile
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // pfReach follows the rules with quick that decide about every packet of a direction, an interface and a family, and
@@ -21,9 +22,9 @@ const (
 
 // pfScope is what a rule is about; empty parts stand for all.
 type pfScope struct {
-	direction, iface, family, proto string
-	line                            int
-	first                           word // of the rule
+	direction, iface, family, proto, port string
+	line                                  int
+	first                                 word // of the rule
 }
 
 // pfPlain are words of a rule that leave no packet out.
@@ -43,31 +44,47 @@ func (r *pfReach) statement(s *scanner, words []word) {
 		return // a macro may hold quick
 	}
 	scope, plain, quick, narrow := pfScope{line: words[0].line, first: words[0]}, true, false, false
+	side := ""
 	for i := 1; i < len(words); i++ {
+		next := words[min(i+1, len(words)-1)].text
 		switch w := words[i].text; {
 		case w == "in" || w == "out":
 			scope.direction = w
 		case w == "inet" || w == "inet6":
 			scope.family = w
-		case w == "proto" && i+1 < len(words):
+		case w == "proto":
 			i++
-			scope.proto, narrow = words[i].text, true
-			plain = plain && scope.proto != "{"
-		case w == "on" && i+1 < len(words):
+			scope.proto, narrow = next, true
+			plain = plain && next != "{"
+		case w == "on":
 			i++
-			scope.iface = words[i].text
-			if scope.iface == "{" || scope.iface == "!" || scope.iface == "(" {
+			scope.iface = next
+			if next == "{" || next == "!" || next == "(" {
 				plain, narrow = false, true // which are several
-			} else if scope.iface == "any" {
+			} else if next == "any" {
 				scope.iface = "" // all but the loopback
 			}
+		case w == "from" || w == "to":
+			side = w
+			if next == "any" {
+				i++
+			} else if next != "port" {
+				plain, narrow = false, true
+			}
+		case w == "port" && side == "to":
+			i++
+			scope.port, narrow = pfPort(next), true
+			plain = plain && scope.port != "" && scope.proto != ""
+		case w == "flags" && next == "S/SA":
+			i++
+		case w == "(" && words[i-1].text == "state":
+			i += max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == ")" }))
 		case w == "rdomain" || w == "tag" || w == "anchor":
 			return
 		default:
 			quick = quick || w == "quick"
-			narrow = narrow || slices.Contains(pfNarrow, w)
+			narrow = narrow || slices.Contains(pfNarrow, w) || words[0].text == "match" && slices.Contains(pfTransforms, w)
 			plain = plain && slices.Contains(pfPlain, w)
-			narrow = narrow || words[0].text == "match" && slices.Contains(pfTransforms, w)
 		}
 	}
 	if line := r.first(scope); line > 0 && narrow {
@@ -75,12 +92,26 @@ func (r *pfReach) statement(s *scanner, words []word) {
 		return
 	}
 	if words[0].text != "match" {
-		r.wait(s, scope, plain && scope.proto == "", quick)
+		r.wait(s, scope, plain && scope.proto == "" && scope.port == "", quick)
 	}
 	if plain && quick && words[0].text != "match" && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
 	}
 }
+
+// pfPort is a single port by its number, empty for other forms.
+func pfPort(text string) string {
+	if number := pfServices[text]; number != "" {
+		return number
+	}
+	if strings.Trim(text, "0123456789") != "" {
+		return ""
+	}
+	return text
+}
+
+// pfServices are names of ports that rules often name.
+var pfServices = map[string]string{"ssh": "22", "smtp": "25", "domain": "53", "www": "80", "http": "80", "https": "443", "ftp": "21"}
 
 // wait keeps a rule without quick, and emits pf:rule/overruled at those of the other action that this one takes every
 // packet from: the value is its line.
@@ -113,7 +144,8 @@ func (r *pfReach) first(scope pfScope) int {
 			}
 			i := slices.IndexFunc(r.deciding, func(d pfScope) bool {
 				return (d.direction == "" || d.direction == direction) && (d.family == "" || d.family == family) &&
-					(d.iface == "" || d.iface == scope.iface) && (d.proto == "" || d.proto == scope.proto)
+					(d.iface == "" || d.iface == scope.iface) && (d.proto == "" || d.proto == scope.proto) &&
+					(d.port == "" || d.port == scope.port)
 			})
 			if i < 0 {
 				return 0

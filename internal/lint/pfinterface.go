@@ -78,7 +78,7 @@ func (k *checker) unknownOption(e conffile.Entry) []finding {
 		f.message += ", which is FreeBSD's"
 	case slip && strings.HasPrefix(near, "pf:set/"):
 		f.message += "; did you mean " + path.Base(near) + "?"
-	case k.system != catalog.OpenBSD:
+	case k.system != catalog.OpenBSD && !slices.Contains([]string{"scrub", "nat", "rdr", "pass", "block", "match", "antispoof"}, option):
 		return nil
 	}
 	return []finding{f}

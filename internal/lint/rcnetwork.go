@@ -256,6 +256,9 @@ var pfFaults = map[string]struct {
 		"{key} shuts out clients that do no more than a browser does",
 		"A browser opens up to six connections to a host at once and more for each page, and hosts behind one translated address share " +
 			"theirs. Allow 50 or more."},
+	"unused": {"no-effect", []string{"pf.conf(5), overload"},
+		"addresses are put into {key}, but no rule uses the table",
+		"A source that exceeds the limit can connect again at once. Write block in quick from {key} above this rule."},
 	"uncapped": {"no-effect", []string{"pf.conf(5), QUEUEING: max"},
 		"the queue {key} has no max, so it limits nothing",
 		"bandwidth only divides the interface when the interface itself is full. If the link behind it is slower, packets " +
