@@ -198,7 +198,7 @@ func (p *pfLexer) flush() {
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)
-		p.queues.statement(p.words)
+		p.queues.statement(p.words, p.skipped.resolved)
 		p.skipped.statement(p.words)
 		p.skipped.uplink(p.words)
 		p.spoof.statement(p.words)
@@ -365,10 +365,15 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 	if kind == "queue" {
 		s.pfEntry("pf:queue", words[0], words[:1], base)
 	}
+	if name := words[0]; s.system == OpenBSD && kind == "queue" && name.text == "default" && !name.quoted {
+		s.rejected(Reject{Line: name.line, Span: name.span, certain: true,
+			Reason: "default is a word of pf.conf and cannot be the name of a queue: give it another one, such as std"})
+		return
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if s.system == FreeBSD && kind == "queue" && words[i].text == "parent" {
-			s.reject(words[i].line, words[i].span, "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { "+
-				"NAMES }, or use dummynet(4)")
+			s.rejected(Reject{Line: words[i].line, Span: words[i].span, certain: true,
+				Reason: "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { NAMES }, or use dummynet(4)"})
 			return
 		}
 		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" ||

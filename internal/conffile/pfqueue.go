@@ -42,7 +42,7 @@ func pfRate(text string) (rate float64, known bool) {
 	return n * factor, known
 }
 
-func (q *pfQueues) statement(words []word) {
+func (q *pfQueues) statement(words []word, resolved func(word) string) {
 	switch {
 	case len(q.queues)+len(q.chosen) > pfNamesLimit:
 	case words[0].text == "include" || strings.HasSuffix(words[0].text, "anchor"):
@@ -52,7 +52,7 @@ func (q *pfQueues) statement(words []word) {
 		q.elsewhere = q.elsewhere || words[1].expands || words[1].text == "{"
 		for i, w := range words[2:] {
 			if i+3 < len(words) {
-				q.option(&queue, w, words[i+3])
+				q.option(&queue, w, words[i+3], resolved)
 			}
 			queue.standard = queue.standard || w.text == "default"
 		}
@@ -63,12 +63,12 @@ func (q *pfQueues) statement(words []word) {
 }
 
 // option takes an option of a queue with what follows it.
-func (q *pfQueues) option(queue *pfQueue, w, value word) {
+func (q *pfQueues) option(queue *pfQueue, w, value word, resolved func(word) string) {
 	rate, known := pfRate(value.text)
 	switch w.text {
 	case "on":
 		queue.root = true
-		if value.text == "egress" {
+		if resolved(value) == "egress" {
 			q.grouped = append(q.grouped, value)
 		}
 		return
@@ -116,7 +116,8 @@ func (q *pfQueues) choose(words []word) {
 func (q *pfQueues) conclude(s *scanner) {
 	for _, w := range q.grouped {
 		if s.system == OpenBSD {
-			s.reject(w.line, w.span, "a queue needs an interface: "+w.text+" is a group of interfaces, which pfctl refuses since OpenBSD 6.4")
+			s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
+				Reason: "a queue needs an interface: egress is a group of interfaces, which pfctl refuses since OpenBSD 6.4"})
 		}
 	}
 	for _, w := range q.units {

@@ -113,6 +113,13 @@ func TestOpenBSD(t *testing.T) {
 		{"the first of rules of translation", "pf.conf", "# FreeBSD\nnat on em0 inet from 192.0.2.0/24 to any -> (em0)\nno nat on em0 inet from 192.0.2.0/24 to 10.0.0.0/8\n" +
 			"nat on em1 from 192.0.2.0/24 to 10.0.0.0/8 -> (em1)\nnat on em1 from 192.0.2.0/24 -> (em1)\nrdr on em0 proto tcp to port 80 -> 192.0.2.1\nrdr on em0 proto tcp to port 81 -> 192.0.2.1\n",
 			[]string{"the rule in line 2 comes first"}},
+		{"queues of a guide", "g.md", "# OpenBSD\n```\nw = \"egress\"\nqueue a on $w bandwidth 9M max 9M default\nqueue default parent a bandwidth 1M\n```\n",
+			[]string{"needs an interface: egress is a group", "cannot be the name of a queue"}},
+		{"queues of a guide to FreeBSD", "g.md", "# PF on FreeBSD\n```\nset skip on lo0\nqueue a on em0 bandwidth 9M\nqueue b parent a bandwidth 9M default\n```\n",
+			[]string{"has no queues with parents"}},
+		{"masks", "hostname.carp0", "inet 192.0.2.9 255.255.250.0 NONE\nvhid 1 carpdev em0 192.0.2.1 255.255.255.0\nvhid 2 carpdev em0 192.0.2.2 netmask 255.255.255.0\n",
+			[]string{"one bits are not contiguous", "write netmask 255.255.255.0"}},
+		{"a daemon that is enabled", "x.sh", "#!/bin/ksh\nrcctl enable httpd $x rtadvd\nrcctl set rtadvd flags em1\nrcctl disable rtadvd\n", []string{"OpenBSD has no rtadvd since 6.4"}},
 		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\n",
 			[]string{"cannot end in a comma"}},
 		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
