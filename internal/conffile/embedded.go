@@ -47,6 +47,9 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	default:
 		s.whole(sub, kind, h.path, from, to, line)
+		if kind == LoginConf && h.append && s.system == OpenBSD {
+			s.appendedClasses(from, to, line)
+		}
 	}
 }
 

@@ -120,6 +120,9 @@ func TestOpenBSD(t *testing.T) {
 		{"masks", "hostname.carp0", "inet 192.0.2.9 255.255.250.0 NONE\nvhid 1 carpdev em0 192.0.2.1 255.255.255.0\nvhid 2 carpdev em0 192.0.2.2 netmask 255.255.255.0\n",
 			[]string{"one bits are not contiguous", "write netmask 255.255.255.0"}},
 		{"a daemon that is enabled", "x.sh", "#!/bin/ksh\nrcctl enable httpd $x rtadvd\nrcctl set rtadvd flags em1\nrcctl disable rtadvd\n", []string{"OpenBSD has no rtadvd since 6.4"}},
+		{"classes that are added", "x.sh", "#!/bin/ksh\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=90000:\\\n\t:tc=default:\nown:\\\n\t:openfiles-max=4096:\nEOF\n" +
+			"echo kern.maxfiles=60000 >> /etc/sysctl.conf\n", []string{"has a class staff above", "more than kern.maxfiles = 60000"}},
+		{"classes of a file that is edited", "x.sh", "#!/bin/ksh\nsed -i /^staff/,/tc=/d /etc/login.conf\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=9000:\\\n\t:tc=default:\nEOF\n", nil},
 		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\n",
 			[]string{"cannot end in a comma"}},
 		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +

@@ -51,6 +51,7 @@ func (k *checker) judgeHost(files []*source) {
 		return
 	}
 	k.judgeBacklog()
+	k.judgeManyFiles()
 	k.judgeGate(files)
 	k.judgeCarp(files)
 	k.judgeHeard(files)
@@ -76,6 +77,26 @@ func (k *checker) judgeOpenFiles() {
 				message: fmt.Sprintf("openfiles-cur = %d is above openfiles-max = %d in line %d", low, high, highest.entry.Line),
 				because: "The first is the limit that a process starts with, the second the most that it can have."})
 		}
+	}
+}
+
+// judgeManyFiles reports a class of login.conf with more open files than the whole system has.
+func (k *checker) judgeManyFiles() {
+	most, known := k.numberOf(k.effects["kern.maxfiles"], "kern.maxfiles")
+	severity := Warning
+	if k.effects["kern.maxfiles"] == nil {
+		severity = Info
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.later)) {
+		limit, _, is := strings.Cut(name, "\x00")
+		a := k.later[name]
+		n, err := strconv.ParseFloat(a.entry.Value, 64)
+		if !is || limit != "login:openfiles-max" || err != nil || !known || n <= most {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: severity, value: true, sources: []string{"login.conf(5)", "setrlimit(2)"},
+			message: fmt.Sprintf("%s = %.0f is more than kern.maxfiles = %.0f, the open files of the whole system", a.entry.Key, n, most),
+			because: fmt.Sprintf("setrlimit(2) lowers the limit to it, and one program can use up all files. Raise kern.maxfiles above %.0f, or lower this.", n)})
 	}
 }
 
