@@ -192,7 +192,7 @@ func (p *pfLexer) flush() {
 		p.s.pfMisspelt(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
-			p.reach.statement(p.s, p.words)
+			p.reach.statement(p.s, p.words, p.skipped.resolved)
 			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
 		}

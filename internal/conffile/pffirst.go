@@ -16,9 +16,10 @@ type pfFirst struct {
 	replaced []pfReplaced
 }
 
-// pfReplaced are the source and the interface of packets whose source is replaced.
+// pfReplaced are the source and the interface of packets whose source is replaced, in one address family or in both.
 type pfReplaced struct {
 	source, iface string
+	both          bool
 	line          int
 }
 
@@ -74,7 +75,7 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 	}
 	f.earlier = append(f.earlier, rule)
 	if source := pfSource(words); words[0].text == "nat" && rule.parts[2] == "" && rule.parts[4] == "" && source.text != "" {
-		f.replaced = append(f.replaced, pfReplaced{source.text, rule.parts[1], rule.line})
+		f.replaced = append(f.replaced, pfReplaced{source.text, rule.parts[1], rule.parts[0] == "", rule.line})
 	}
 }
 
@@ -94,12 +95,12 @@ func (f *pfFirst) filter(s *scanner, words []word, resolved func(word) string) {
 		to := slices.IndexFunc(words, func(w word) bool { return w.text == "to" })
 		every := (to < 0 || words[min(to+1, len(words)-1)].text == "any") && !has("proto") && !has("received-on") && !has("tagged")
 		if s.system == OpenBSD && has("nat-to") && every {
-			f.replaced = append(f.replaced, pfReplaced{source.text, iface, words[0].line})
+			f.replaced = append(f.replaced, pfReplaced{source.text, iface, false, words[0].line})
 		}
 		return
 	}
 	i := slices.IndexFunc(f.replaced, func(r pfReplaced) bool { return r.source == source.text && r.iface == iface })
-	if i >= 0 && (has("inet") || dottedQuad(resolved(source))) && !has("nat-to") {
+	if i >= 0 && (f.replaced[i].both || has("inet") || dottedQuad(resolved(source))) && !has("nat-to") {
 		s.pfName("pf:rule/source", source, strconv.Itoa(f.replaced[i].line))
 	}
 }

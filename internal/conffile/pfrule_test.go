@@ -176,6 +176,12 @@ func TestPFReach(t *testing.T) {
 		{"anchor \"a/*\"\npass in proto tcp to port 22 keep state (max 9, overload <b>)", ""},
 		{"pass quick proto tcp from any to any port 22 flags S/SA keep state (max-src-conn 9)\npass in on em0 proto tcp to (em0) port ssh\npass in proto tcp from any port 22 to (em0)",
 			"1:69 pf:rule/src-conn=tcp\n2:1 pf:rule/unreached=1\n"},
+		{"p = \"{ 80, 443 }\"\npass out quick on em0 proto { tcp udp } from any to any port $p user { a b }\npass out on em0 proto tcp to <t> port https user a\npass out on em0 proto tcp to <t> port { 443 8443 } user a\n" +
+			"pass out on em0 proto tcp to <t> port 443", "3:1 pf:rule/unreached=2\n"},
+		{"block in quick proto tcp to (em0) port 25\npass in on em0 inet proto tcp from ! <t> to (em0) port smtp\npass in proto tcp to em0 port 25", "2:1 pf:rule/unreached=1\n"},
+		{"pass in proto tcp from <t> to any port 22\nblock in proto tcp to port { 22 23 }\npass in proto tcp to port 24\nblock in proto tcp to port 23 flags S/SAFR", "1:1 pf:rule/overruled=2\n"},
+		{"pass quick proto tcp to port 22\nblock proto tcp to port 22 flags /S\npass proto tcp to port > 22\npass quick proto tcp to port > 22\npass proto tcp to port > 22",
+			"5:1 pf:rule/unreached=4\n"},
 		{"pass quick proto tcp from any port 22 to any\npass in on em0 proto tcp to port 22\npass in proto udp to port 22", ""},
 		{"block in on em0 from <a>\npass in on em1 proto tcp to port 22 keep state (max 9, overload <a>)", ""},
 		{"pass in on em0\nblock all\npass out", "1:1 pf:rule/overruled=2\n2:1 pf:rule/loopback=lo0\n"},

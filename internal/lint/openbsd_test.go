@@ -110,6 +110,9 @@ func TestOpenBSD(t *testing.T) {
 		{"what is translated before", "pf.conf", "# OpenBSD\nlan = \"192.0.2.0/24\"\nmatch out on em0 from $lan nat-to (em0)\npass out on em0 from $lan\npass out on em0 inet6 from $lan\n" +
 			"pass in on em0 from $lan\npass out on em1 from $lan\nmatch out on em1 from em2:network nat-to (em1)\npass out on em1 from em2:network\n",
 			[]string{"replaces the source $lan before"}},
+		{"what FreeBSD translates before", "pf.conf", "# FreeBSD\nset skip on lo\nnat on em0 from em1:network to any -> (em0)\nnat on em2 inet from em1:network to any -> (em2)\n" +
+			"pass out on em0 from em1:network\npass out on em2 from em1:network\npass out on em2 inet from em1:network\n",
+			[]string{"replaces the source em1:network before", "replaces the source em1:network before"}},
 		{"the first of rules of translation", "pf.conf", "# FreeBSD\nnat on em0 inet from 192.0.2.0/24 to any -> (em0)\nno nat on em0 inet from 192.0.2.0/24 to 10.0.0.0/8\n" +
 			"nat on em1 from 192.0.2.0/24 to 10.0.0.0/8 -> (em1)\nnat on em1 from 192.0.2.0/24 -> (em1)\nrdr on em0 proto tcp to port 80 -> 192.0.2.1\nrdr on em0 proto tcp to port 81 -> 192.0.2.1\n",
 			[]string{"the rule in line 2 comes first"}},
