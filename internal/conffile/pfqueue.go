@@ -281,7 +281,7 @@ type pfSkipped struct {
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
 	egress  word              // the first one that FreeBSD knows no members of
-	few     []word            // limits of connections to web servers that a browser exceeds
+	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
 }
 
@@ -349,26 +349,26 @@ func (k *pfSkipped) clamp(words []word, iface word) {
 	}
 }
 
-// browserConnections are what a browser opens to one host at a time.
-const browserConnections = 6
+// usualConnections are what a browser or another mail server opens to one host at a time.
+const usualConnections = 6
 
-// limited finds a rule for web servers that lets a source connect less often than a browser does.
+// limited finds a rule for servers of web or mail that lets a source connect less often than is usual.
 func (k *pfSkipped) limited(words []word) {
 	port := slices.IndexFunc(words, func(w word) bool { return w.text == "port" })
 	if port < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
 		return
 	}
-	web := slices.ContainsFunc(words[port:], func(w word) bool {
+	busy := slices.ContainsFunc(words[port:], func(w word) bool {
 		return slices.ContainsFunc(strings.FieldsFunc(k.resolved(w), func(r rune) bool { return strings.ContainsRune("{}, \t", r) }), func(name string) bool {
-			return slices.Contains([]string{"80", "443", "http", "https", "www"}, name)
+			return slices.Contains([]string{"80", "443", "http", "https", "www", "25", "smtp"}, name)
 		})
 	})
-	for i := port; web && i+1 < len(words); i++ {
+	for i := port; busy && i+1 < len(words); i++ {
 		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
 		most, err := strconv.Atoi(limit)
 		window, _ := strconv.Atoi(seconds)
 		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
-		if counted && err == nil && (most < browserConnections || window > 4*most) {
+		if counted && err == nil && (most < usualConnections || window > 4*most) {
 			w := words[i]
 			w.span.End, w.text = words[i+1].span.End, w.text+" "+words[i+1].text
 			k.few = append(k.few, w)

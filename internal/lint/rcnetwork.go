@@ -253,9 +253,9 @@ var pfFaults = map[string]struct {
 		"this rule also blocks what the host sends to itself over the loopback interface",
 		"No rule passes what comes in on lo0, so that local services such as a resolver on 127.0.0.1 do not answer. Write set skip on lo0."},
 	"few": {"harmful", []string{"pf.conf(5), max-src-conn, overload"},
-		"{key} shuts out clients that do no more than a browser does",
-		"A browser opens up to six connections to a host at once and more for each page, and hosts behind one translated address share " +
-			"theirs. Allow 50 or more."},
+		"{key} shuts out clients that do no more than is usual",
+		"A browser opens up to six connections to a host at once, a mail server up to twenty, and hosts behind one translated address " +
+			"share theirs. Allow 50 or more."},
 	"unused": {"no-effect", []string{"pf.conf(5), overload"},
 		"addresses are put into {key}, but no rule uses the table",
 		"A source that exceeds the limit can connect again at once. Write block in quick from {key} above this rule."},
