@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pf reads the set, scrub, match … scrub, queue, altq and limiter statements of
@@ -11,7 +13,7 @@ import (
 // queues; everything else is opaque. A statement ends at the end of its line; a
 // backslash or an open brace continues it; '#' begins a comment.
 func (s *scanner) pf() {
-	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: pfEnds}
+	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: pfEnds, filled: pfTemplate.MatchString(s.src)}
 	for p.pos < len(s.src) && !s.stopped {
 		p.step()
 	}
@@ -19,10 +21,13 @@ func (s *scanner) pf() {
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
 	p.queues.conclude(s)
-	p.overload.conclude(s, p.neighbours.elsewhere)
-	p.skipped.conclude(s, p.neighbours.elsewhere)
+	p.overload.conclude(s, p.neighbours.elsewhere || p.filled)
+	p.skipped.conclude(s, p.neighbours.elsewhere || p.filled)
 	p.spoof.conclude(s)
 }
+
+// pfTemplate is a mark of a template of Jinja or ERB.
+var pfTemplate = regexp.MustCompile(`\{%|\{\{|<%`)
 
 // pfEnds are the characters that end a word of pf.conf.
 const pfEnds = "\n,{}()=#\""
@@ -35,6 +40,7 @@ type pfLexer struct {
 	words   []word
 	anchors int    // open braces of anchors, whose rules end with their lines
 	commaAt int    // the last comma, where nothing has come behind it
+	filled  bool   // it is a template, and what a program makes of it is not known
 	ends    string // the characters that end a word, beside blanks
 
 	neighbours pfNeighbours
@@ -119,7 +125,7 @@ func (p *pfLexer) comment() {
 
 // comma rejects a comma in a list behind which no member comes: parse.y of pfctl takes line ends behind members alone.
 func (p *pfLexer) comma(reason string) {
-	if p.commaAt > 0 && p.braces > 0 && p.ends == pfEnds {
+	if p.commaAt > 0 && p.braces > 0 && p.ends == pfEnds && !p.filled {
 		p.s.reject(p.line, Span{p.commaAt, p.commaAt + 1}, reason)
 	}
 	p.commaAt = 0
@@ -184,7 +190,7 @@ func (p *pfLexer) readWord() {
 func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
-		p.s.pfStatement(p.words, raw)
+		p.s.pfStatement(p.words, raw, p.filled)
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
 		p.s.pfLog(p.words)
@@ -192,6 +198,8 @@ func (p *pfLexer) flush() {
 		p.s.pfMisspelt(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
+		}
+		if p.anchors == 0 && !p.filled { // lines of a template may not stay together
 			p.reach.statement(p.s, p.words, p.skipped.resolved)
 			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
@@ -207,8 +215,11 @@ func (p *pfLexer) flush() {
 	p.braces = 0
 }
 
-func (s *scanner) pfStatement(words []word, raw Span) {
+func (s *scanner) pfStatement(words []word, raw Span, filled bool) {
 	base := Entry{Raw: raw, Iface: pfIface(words)}
+	if filled {
+		base.Flags |= Conditional // lines of which one may remain
+	}
 	first := words[0]
 	if first.text == "no" && len(words) > 1 {
 		first = words[1]
