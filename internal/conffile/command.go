@@ -363,6 +363,7 @@ func (s *scanner) rcctlCommand(words []word, base Entry) {
 			continue
 		}
 		e := base
+		e.Flags |= Part // which keeps the arguments that the file has
 		e.Key, e.Name, e.Line, e.KeySpan, e.ValueSpan, e.In, e.style = w.text, w.text+"_flags", w.line, w.span, w.span, RC, styleFixed
 		s.emit(e)
 	}

@@ -126,6 +126,9 @@ func TestOpenBSD(t *testing.T) {
 		{"classes that are added", "x.sh", "#!/bin/ksh\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=90000:\\\n\t:tc=default:\nown:\\\n\t:openfiles-max=4096:\nEOF\n" +
 			"echo kern.maxfiles=60000 >> /etc/sysctl.conf\n", []string{"has a class staff above", "more than kern.maxfiles = 60000"}},
 		{"classes of a file that is edited", "x.sh", "#!/bin/ksh\nsed -i /^staff/,/tc=/d /etc/login.conf\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=9000:\\\n\t:tc=default:\nEOF\n", nil},
+		{"what printf writes", "x.sh", "#!/bin/ksh\nrcctl enable apmd\nprintf \"\nkern.maxclusters=%d\nkern.maxclustres=%d\n\" $A $B >> /etc/sysctl.conf\n" +
+			"printf '%s\\n' kern.maxclusters=900 'net.inet.tcp.sendspace=9' \"$C\" >> /etc/sysctl.conf\n",
+			[]string{"did you mean kern.maxclusters", "is below the default", "sendspace does not exist"}},
 		{"a template", "pf.conf", "# OpenBSD\n{% if a %}\nset block-policy drop\n{% else %}\nset block-policy return\n{% endif %}\ntable <a> { {% for h in hosts %}{{ h }},\n{% endfor %} }\n" +
 			"block all\npass out\npass in on em0 proto tcp keep state (max-src-conn 50, overload <b>)\n", nil},
 		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\n",
