@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pf reads the set, scrub, match … scrub, queue, altq and limiter statements of
@@ -25,9 +23,6 @@ func (s *scanner) pf() {
 	p.skipped.conclude(s, p.neighbours.elsewhere || p.filled)
 	p.spoof.conclude(s)
 }
-
-// pfTemplate is a mark of a template of Jinja or ERB.
-var pfTemplate = regexp.MustCompile(`\{%|\{\{|<%`)
 
 // pfEnds are the characters that end a word of pf.conf.
 const pfEnds = "\n,{}()=#\""
@@ -121,14 +116,6 @@ func (p *pfLexer) comment() {
 			p.s.pfName("pf:rule/commented", next[0], next[0].text)
 		}
 	}
-}
-
-// comma rejects a comma in a list behind which no member comes: parse.y of pfctl takes line ends behind members alone.
-func (p *pfLexer) comma(reason string) {
-	if p.commaAt > 0 && p.braces > 0 && p.ends == pfEnds && !p.filled {
-		p.s.reject(p.line, Span{p.commaAt, p.commaAt + 1}, reason)
-	}
-	p.commaAt = 0
 }
 
 func (p *pfLexer) punctuation(c byte) {
