@@ -53,7 +53,7 @@ func (p *pfLexer) step() {
 	src := p.s.src
 	switch c := src[p.pos]; {
 	case c == '\n':
-		p.comma("a line that ends in a comma goes on only behind a backslash: write \", \\\"")
+		p.comma("pfctl expects the next member behind the comma: leave the comma out, or write a backslash behind it")
 		if p.braces == 0 || p.unclosed() {
 			p.flush()
 		}

@@ -84,7 +84,7 @@ func (r *relayFile) statement() {
 	first := words[0]
 	if len(words) == 3 && words[1].text == "=" && len(r.macros) < maxVariables {
 		if value := words[2]; isNumber(value) && !value.quoted {
-			r.reject(value, "the value of a macro is a string: write \""+value.text+"\"")
+			r.reject(value, "relayd takes a string for a macro: write \""+value.text+"\"")
 		}
 		r.macros["$"+first.text] = words[2].text
 		return

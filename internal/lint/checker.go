@@ -146,6 +146,7 @@ func (k *checker) run(files []*source) {
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
 		f.several = f.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(f.text)
 		k.interfaceFile(f)
+		k.lastLine(f)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {

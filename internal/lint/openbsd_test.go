@@ -98,7 +98,7 @@ func TestOpenBSD(t *testing.T) {
 		{"numbers and buffers of a relay", "relayd.conf", "p = 8080\nq = \"80\"\ntable <a> { 192.0.2.1 }\nprotocol x {\n\ttcp { nodelay, socket buffer 32768 }\n}\n",
 			[]string{"write \"8080\"", "socket buffer 32768 fixes"}},
 		{"commas of lists", "pf.conf", "# OpenBSD\nm = \"{ 22,\n 80 }\"\ntable <a> {\n 192.0.2.1,\n 192.0.2.2 }\npass in proto tcp to port { 22, 80, }\n" +
-			"table <b> { 192.0.2.1, \\\n 192.0.2.2\n 192.0.2.3 }\nmatch in scrub (no-df,\\\n random-id)\n", []string{"goes on only behind a backslash", "cannot end in a comma"}},
+			"table <b> { 192.0.2.1, \\\n 192.0.2.2\n 192.0.2.3 }\nmatch in scrub (no-df,\\\n random-id)\n", []string{"write a backslash behind it", "cannot end in a comma"}},
 		{"a name without its sign", "pf.conf", "# OpenBSD\nif_w = \"em0\"\negress = \"em0\"\nmatch out on $if_w from 192.0.2.0/24 to !(if_w) nat-to ($if_w)\npass on egress\n",
 			[]string{"write $if_w"}},
 		{"the loopback interface", "pf.conf", "# OpenBSD\nblock return\npass out\npass in on em0\npass in proto tcp to port 22\n", []string{"over the loopback interface"}},
@@ -131,8 +131,8 @@ func TestOpenBSD(t *testing.T) {
 			[]string{"did you mean kern.maxclusters", "is below the default", "sendspace does not exist"}},
 		{"a template", "pf.conf", "# OpenBSD\n{% if a %}\nset block-policy drop\n{% else %}\nset block-policy return\n{% endif %}\ntable <a> { {% for h in hosts %}{{ h }},\n{% endfor %} }\n" +
 			"block all\npass out\npass in on em0 proto tcp keep state (max-src-conn 50, overload <b>)\n", nil},
-		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\n",
-			[]string{"cannot end in a comma"}},
+		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\npass out all",
+			[]string{"cannot end in a comma", "the last line has no line end"}},
 		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
 			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
 		{"routes", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet6 -prefixlen 56 2001:db8:: ::1\n!route add -net 10.0.0.0 192.0.2.1\n!route add 10.1.0.0 192.0.2.1\n" +

@@ -84,6 +84,17 @@ func (k *checker) unknownOption(e conffile.Entry) []finding {
 	return []finding{f}
 }
 
+// lastLine reports rules of macOS that do not end with their line, which FreeBSD and OpenBSD take.
+func (k *checker) lastLine(f *source) {
+	at := strings.LastIndexByte(f.text, '\n') + 1
+	if !f.mac || strings.TrimSpace(f.text[at:]) == "" {
+		return
+	}
+	k.reportAt(f, []int{at, len(f.text)}, finding{code: "syntax", severity: Warning, sources: []string{"mitmproxy/mitmproxy issue 4748: pfctl of macOS 11"},
+		message: "the last line has no line end: add one",
+		because: "pfctl of macOS ends a statement at the end of its line alone, and reports a syntax error."})
+}
+
 // Lines of hostname.if by which an interface gets its address, or an MTU.
 var (
 	leasedLine = regexp.MustCompile(`(?m)^[ \t]*(?:dhcp|(?:inet[ \t]+)?autoconf)\b`)
