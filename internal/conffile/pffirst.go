@@ -26,6 +26,7 @@ type pfReplaced struct {
 // pfTranslation is what such a rule is about; empty parts stand for all.
 type pfTranslation struct {
 	kind  string
+	not   bool      // no nat, no rdr
 	parts [5]string // by pfTranslationParts
 	line  int
 }
@@ -39,7 +40,7 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 		return
 	}
 	rule := pfTranslation{kind: words[0].text, line: words[0].line}
-	if rule.kind == "no" && len(words) > 1 {
+	if rule.not = rule.kind == "no" && len(words) > 1; rule.not {
 		rule.kind = words[1].text
 	}
 	if s.system != FreeBSD || !slices.Contains([]string{"nat", "rdr", "binat"}, rule.kind) || len(f.earlier) >= maxDeciding {
@@ -73,10 +74,11 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 			return
 		}
 	}
-	f.earlier = append(f.earlier, rule)
-	if source := pfSource(words); words[0].text == "nat" && rule.parts[2] == "" && rule.parts[4] == "" && source.text != "" {
+	spared := slices.ContainsFunc(f.earlier, func(before pfTranslation) bool { return before.not && before.parts[1] == rule.parts[1] })
+	if source := pfSource(words); rule.kind == "nat" && !rule.not && !spared && rule.parts[2] == "" && rule.parts[4] == "" && source.text != "" {
 		f.replaced = append(f.replaced, pfReplaced{source.text, rule.parts[1], rule.parts[0] == "", rule.line})
 	}
+	f.earlier = append(f.earlier, rule)
 }
 
 // filter follows filter rules for outgoing packets.

@@ -113,6 +113,8 @@ func TestOpenBSD(t *testing.T) {
 		{"what FreeBSD translates before", "pf.conf", "# FreeBSD\nset skip on lo\nnat on em0 from em1:network to any -> (em0)\nnat on em2 inet from em1:network to any -> (em2)\n" +
 			"pass out on em0 from em1:network\npass out on em2 from em1:network\npass out on em2 inet from em1:network\n",
 			[]string{"replaces the source em1:network before", "replaces the source em1:network before"}},
+		{"what is spared from translation", "pf.conf", "# FreeBSD\nset skip on lo\nno nat on em0 from em1:network to 192.0.2.0/24\nnat on em0 from em1:network to any -> (em0)\n" +
+			"pass out on em0 from em1:network\n", nil},
 		{"the first of rules of translation", "pf.conf", "# FreeBSD\nnat on em0 inet from 192.0.2.0/24 to any -> (em0)\nno nat on em0 inet from 192.0.2.0/24 to 10.0.0.0/8\n" +
 			"nat on em1 from 192.0.2.0/24 to 10.0.0.0/8 -> (em1)\nnat on em1 from 192.0.2.0/24 -> (em1)\nrdr on em0 proto tcp to port 80 -> 192.0.2.1\nrdr on em0 proto tcp to port 81 -> 192.0.2.1\n",
 			[]string{"the rule in line 2 comes first"}},
