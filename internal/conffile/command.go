@@ -35,6 +35,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"iptables": (*scanner).iptablesCommand, "ip6tables": (*scanner).ip6tablesCommand,
 	"kldload": (*scanner).kldloadCommand,
 	"sysrc":   (*scanner).sysrcCommand,
+	"rcctl":   (*scanner).rcctlCommand,
 	"ulimit":  (*scanner).ulimitCommand,
 	"docker":  (*scanner).containerCommand,
 	"podman":  (*scanner).containerCommand,
@@ -349,6 +350,22 @@ func (s *scanner) sysrcCommand(words []word, base Entry) {
 			}
 			s.rcVariable(e)
 		}
+	}
+}
+
+// rcctlCommand reads which daemons OpenBSD's rcctl enables, as it writes NAME_flags= to rc.conf.local.
+func (s *scanner) rcctlCommand(words []word, base Entry) {
+	if len(words) < 2 || words[0].text != "enable" {
+		return
+	}
+	for _, w := range words[1:] {
+		if w.expands || !isName(w.text) {
+			continue
+		}
+		e := base
+		e.Flags |= Part // which keeps the arguments that the file has
+		e.Key, e.Name, e.Line, e.KeySpan, e.ValueSpan, e.In, e.style = w.text, w.text+"_flags", w.line, w.span, w.span, RC, styleFixed
+		s.emit(e)
 	}
 }
 

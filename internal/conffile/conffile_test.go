@@ -164,7 +164,7 @@ refused 8:14 "\""
 `},
 		{"pf.conf", PF, FreeBSD, "/etc/pf.conf",
 			"set limit states 48000 # c\nset limit { src-nodes 1000, frags 25000 }\nset timeout { tcp.established " +
-				"600,\n  adaptive.start 0 }\nset optimization aggressive\nset skip on lo\nscrub in on $ext all " +
+				"600, \\\n  adaptive.start 0 }\nset optimization aggressive\nset skip on lo\nscrub in on $ext all " +
 				"max-mss 1440 no-df\n" +
 				"match in on em0 scrub (no-df random-id \\\n max-mss 1400)\npass in # set limit states 1\nanchor " +
 				"\"a\" {\n  pass\n}\nqueue main on em0 bandwidth 100M qlimit 500\nset ruleset-optimization \"basic\"\n",

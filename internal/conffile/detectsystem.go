@@ -136,6 +136,14 @@ func ForMac(g Guess, text string) bool {
 	return macWords.MatchString(text) || strings.HasPrefix(text, "#!/bin/bash") && !strings.Contains(strings.ToLower(text), "bsd")
 }
 
+// macRules are names in pf.conf that macOS alone has: its anchors and interfaces.
+var macRules = regexp.MustCompile(`(?m)^[^#\n]*(?:"com\.apple[./"]|\b(?:en|utun)[0-9])`)
+
+// MacRules reports a pf.conf of macOS, whose language is that of FreeBSD with other defaults.
+func MacRules(kind Kind, text string) bool {
+	return kind == PF && macRules.MatchString(text[:min(len(text), DetectSize)])
+}
+
 // ForBSD reports a text whose sysctls and commands are those of a BSD.
 func ForBSD(text string) System {
 	v := countVotes(Script, text[:min(len(text), DetectSize)])
@@ -216,7 +224,7 @@ var revision = regexp.MustCompile(`\$(FreeBSD|OpenBSD)(?::[^$\n]*)?\$`)
 // headed returns the system that the head of sysctl.conf or rc.conf names: by the mark of its sources, or in words where
 // a line of the file is of that system alone too.
 func headed(kind Kind, text string, v votes) System {
-	if kind != Sysctl && kind != RC {
+	if kind != Sysctl && kind != RC && kind != LoginConf {
 		return ""
 	}
 	end := 0

@@ -47,6 +47,9 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	default:
 		s.whole(sub, kind, h.path, from, to, line)
+		if kind == LoginConf && h.append && s.system == OpenBSD {
+			s.appendedClasses(from, to, line)
+		}
 	}
 }
 
@@ -278,6 +281,16 @@ func (s *scanner) lineInto(target word, base Entry) (*scanner, Kind) {
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
 // may have several lines.
 func (s *scanner) echoInto(words []word, target word, base Entry) {
+	if len(words) > 1 && words[0].quoted && strings.Contains(words[0].text, "%") { // printf
+		if words[0].text == `%s\n` {
+			for _, w := range words[1:min(len(words), maxLoop)] {
+				s.echoInto([]word{w}, target, base)
+			}
+			return
+		}
+		base.Flags |= Expands | Conditional // the other words are put into the text
+		words = words[:1]
+	}
 	sub, kind := s.lineInto(target, base)
 	if kind == "" || len(words) == 0 {
 		return

@@ -81,8 +81,13 @@ func (s *scanner) broadcastWord(words []word) {
 	if len(words) == 2 && words[0].text == "inet" {
 		s.classMask(words[1])
 	}
+	s.bareMask(words)
 	if len(words) < 4 || words[0].text != "inet" && words[0].text != "alias" || !dottedQuad(words[1].text) ||
 		!dottedQuad(words[2].text) && !strings.HasPrefix(words[2].text, "0x") {
+		return
+	}
+	if mask, err := netip.ParseAddr(words[2].text); err == nil && mask.Is4() && noMask(mask) != "" {
+		s.rejected(Reject{Line: words[2].line, Span: words[2].span, Reason: words[2].text + " is " + noMask(mask)})
 		return
 	}
 	w := words[3]
@@ -104,6 +109,22 @@ func (s *scanner) broadcastWord(words []word) {
 	s.rejected(Reject{Line: w.line, Span: w.span,
 		Reason:  "after address and mask comes the broadcast address or NONE; the tag of a VLAN is written vnetid " + w.text,
 		Because: "netstart passes it to ifconfig as the broadcast address."})
+}
+
+// bareMask rejects a mask behind an address of a line that does not begin with inet, which ifconfig takes as it stands.
+func (s *scanner) bareMask(words []word) {
+	if len(words) == 0 || slices.Contains([]string{"inet", "inet6", "alias", "dest"}, words[0].text) {
+		return
+	}
+	for i := 0; i+1 < len(words); i++ {
+		mask := words[i+1]
+		behind := i == 0 || !slices.Contains([]string{"netmask", "broadcast", "tunnel", "dest"}, words[i-1].text)
+		if dottedQuad(words[i].text) && dottedQuad(mask.text) && strings.HasPrefix(mask.text, "255.") && behind {
+			s.rejected(Reject{Line: mask.line, Span: mask.span, Reason: "a second address is the destination: write netmask " + mask.text,
+				Because: "netstart passes the line to ifconfig as it is; only a line that begins with inet has the mask behind the address."})
+			return
+		}
+	}
 }
 
 // classMask rejects an address without a mask, which gets that of its class (in_ifinit of sys/netinet/in.c).

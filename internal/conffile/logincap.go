@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
 
@@ -46,6 +47,29 @@ func (s *scanner) loginConf() {
 		return true
 	})
 }
+
+// stockClasses are those of the login.conf that OpenBSD comes with.
+var stockClasses = []string{"default", "daemon", "staff", "authpf", "pbuild", "bgpd", "unbound", "vmd", "xenodm"}
+
+// appendedClasses rejects classes in a text that is added to login.conf and that the file has above, as the first record of a
+// name is the one that counts (getent of openbsd/src lib/libc/gen/getcap.c). A script that edits the file otherwise may have
+// removed them.
+func (s *scanner) appendedClasses(from, to, line int) {
+	if loginRewritten.MatchString(s.src[:min(from, maxSearched)]) {
+		return
+	}
+	s.lines(from, to, line, func(line, from, to int) bool {
+		name, _, is := strings.Cut(s.src[from:to], ":")
+		if is && slices.Contains(stockClasses, name) {
+			s.rejected(Reject{Line: line, Span: Span{from, from + len(name)}, certain: true, Reason: "login.conf has a class " + name + " above, and the first one counts",
+				Because: "What is added here is not read. Change the class where it stands, or add one by another name."})
+		}
+		return true
+	})
+}
+
+// loginRewritten is a command that changes login.conf otherwise than by adding to it.
+var loginRewritten = regexp.MustCompile(`[^>]>[ \t]*/etc/login\.conf|\b(?:sed|perl|awk|ed|ex|cp|mv|patch|install)\b[^\n]*login\.conf`)
 
 // loginBases rejects a class that is another one's base and is misspelt; one that is missing may be in login.conf.d.
 func (s *scanner) loginBases(classes []string, bases []word) {

@@ -11,7 +11,7 @@ import (
 // queues; everything else is opaque. A statement ends at the end of its line; a
 // backslash or an open brace continues it; '#' begins a comment.
 func (s *scanner) pf() {
-	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=#\""}
+	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: pfEnds, filled: pfTemplate.MatchString(s.src)}
 	for p.pos < len(s.src) && !s.stopped {
 		p.step()
 	}
@@ -19,10 +19,13 @@ func (s *scanner) pf() {
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
 	p.queues.conclude(s)
-	p.overload.conclude(s)
-	p.skipped.conclude(s)
+	p.overload.conclude(s, p.neighbours.elsewhere || p.filled)
+	p.skipped.conclude(s, p.neighbours.elsewhere || p.filled)
 	p.spoof.conclude(s)
 }
+
+// pfEnds are the characters that end a word of pf.conf.
+const pfEnds = "\n,{}()=#\""
 
 type pfLexer struct {
 	s       *scanner
@@ -31,6 +34,8 @@ type pfLexer struct {
 	braces  int
 	words   []word
 	anchors int    // open braces of anchors, whose rules end with their lines
+	commaAt int    // the last comma, where nothing has come behind it
+	filled  bool   // it is a template, and what a program makes of it is not known
 	ends    string // the characters that end a word, beside blanks
 
 	neighbours pfNeighbours
@@ -39,6 +44,7 @@ type pfLexer struct {
 	skipped    pfSkipped
 	order      pfOrder
 	reach      pfReach
+	first      pfFirst
 	overload   pfOverload
 	spoof      pfSpoof
 }
@@ -47,12 +53,16 @@ func (p *pfLexer) step() {
 	src := p.s.src
 	switch c := src[p.pos]; {
 	case c == '\n':
+		p.comma("pfctl expects the next member behind the comma: leave the comma out, or write a backslash behind it")
 		if p.braces == 0 || p.unclosed() {
 			p.flush()
 		}
 		p.pos++
 		p.line++
-	case isBlank(c) || c == ',':
+	case c == ',':
+		p.commaAt = p.pos
+		p.pos++
+	case isBlank(c):
 		p.pos++
 	case c == '\\' && strings.HasPrefix(strings.TrimLeft(src[p.pos+1:min(len(src), p.pos+3)], "\r"), "\n"):
 		p.pos = p.pos + 1 + strings.IndexByte(src[p.pos+1:], '\n') + 1
@@ -109,6 +119,10 @@ func (p *pfLexer) comment() {
 }
 
 func (p *pfLexer) punctuation(c byte) {
+	if c == '}' {
+		p.comma("a list cannot end in a comma: remove it")
+	}
+	p.commaAt = 0
 	inAnchor := len(p.words) > 0 && strings.HasSuffix(p.words[0].text, "anchor")
 	switch {
 	case c == '{' && inAnchor && p.braces == 0:
@@ -133,6 +147,7 @@ func (p *pfLexer) punctuation(c byte) {
 // readWord reads a quoted string or a run of other characters.
 func (p *pfLexer) readWord() {
 	src, start, line := p.s.src, p.pos, p.line
+	p.commaAt = 0
 	if q := src[p.pos]; q == '"' || q == '\'' {
 		p.pos++
 		for p.pos < len(src) && src[p.pos] != q {
@@ -162,7 +177,7 @@ func (p *pfLexer) readWord() {
 func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
-		p.s.pfStatement(p.words, raw)
+		p.s.pfStatement(p.words, raw, p.filled)
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
 		p.s.pfLog(p.words)
@@ -170,12 +185,15 @@ func (p *pfLexer) flush() {
 		p.s.pfMisspelt(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
-			p.reach.statement(p.s, p.words)
+		}
+		if p.anchors == 0 && !p.filled { // lines of a template may not stay together
+			p.reach.statement(p.s, p.words, p.skipped.resolved)
+			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)
-		p.queues.statement(p.words)
+		p.queues.statement(p.words, p.skipped.resolved)
 		p.skipped.statement(p.words)
 		p.skipped.uplink(p.words)
 		p.spoof.statement(p.words)
@@ -184,8 +202,11 @@ func (p *pfLexer) flush() {
 	p.braces = 0
 }
 
-func (s *scanner) pfStatement(words []word, raw Span) {
+func (s *scanner) pfStatement(words []word, raw Span, filled bool) {
 	base := Entry{Raw: raw, Iface: pfIface(words)}
+	if filled {
+		base.Flags |= Conditional // lines of which one may remain
+	}
 	first := words[0]
 	if first.text == "no" && len(words) > 1 {
 		first = words[1]
@@ -342,10 +363,15 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 	if kind == "queue" {
 		s.pfEntry("pf:queue", words[0], words[:1], base)
 	}
+	if name := words[0]; s.system == OpenBSD && kind == "queue" && name.text == "default" && !name.quoted {
+		s.rejected(Reject{Line: name.line, Span: name.span, certain: true,
+			Reason: "default is a word of pf.conf and cannot be the name of a queue: give it another one, such as std"})
+		return
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if s.system == FreeBSD && kind == "queue" && words[i].text == "parent" {
-			s.reject(words[i].line, words[i].span, "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { "+
-				"NAMES }, or use dummynet(4)")
+			s.rejected(Reject{Line: words[i].line, Span: words[i].span, certain: true,
+				Reason: "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { NAMES }, or use dummynet(4)"})
 			return
 		}
 		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" ||

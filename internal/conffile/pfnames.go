@@ -43,7 +43,7 @@ func (n *pfNames) statement(words []word) {
 		n.macros, n.tables, n.filled, n.idle = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
 	for i, w := range words {
-		if i > 0 && words[i-1].text == "on" && plainMacro.MatchString(w.text) && !w.quoted && len(n.plain) < pfNamesLimit {
+		if i > 0 && n.plainName(words, i) && len(n.plain) < pfNamesLimit {
 			n.plain = append(n.plain, w)
 		}
 		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
@@ -87,6 +87,14 @@ func (n *pfNames) define(words []word) {
 
 // pfNamesLimit bounds the names that are kept of a file.
 const pfNamesLimit = 10000
+
+// plainName reports an interface with the name of a macro, without its sign.
+func (n *pfNames) plainName(words []word, i int) bool {
+	w, before := words[i], words[i-1].text
+	named := n.macros[w.text] && strings.Contains(w.text, "_") // which no interface has
+	return !w.quoted && (before == "on" && (plainMacro.MatchString(w.text) || named) ||
+		before == "(" && named && i+1 < len(words) && words[i+1].text == ")")
+}
 
 // plainMacro is a name that macros have and interfaces have not.
 var plainMacro = regexp.MustCompile(`^(?:ext|int|wan|lan|dmz|out|in|outside|inside|vpn|wifi)_?if$`)

@@ -122,9 +122,13 @@ func (n *pfNeighbours) conclude(s *scanner) {
 // pfHosts follows which interfaces take what the hosts of a cluster tell each other. At the end of the file, pf:rule/carp and
 // pf:rule/pfsync stand at the rule that blocks all packets that come in, and their value are the interfaces on which another
 // rule passes that protocol; they are missing where those are not known.
+//
+// pf:rule/loopback is at that rule where none passes the loopback interface: a state that a packet makes as it leaves does not
+// fit the same packet as it comes in.
 type pfHosts struct {
 	blocks word
 	passed []pfPassed
+	looped bool // the loopback interface is passed
 }
 
 type pfPassed struct{ iface, protocols string }
@@ -136,12 +140,31 @@ func (h *pfHosts) rule(words []word, iface string) {
 			return
 		}
 	}
+	h.looped = h.looped || words[0].text == "pass" && pfLoops(words, iface, protocols)
 	switch {
 	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
 		h.passed = append(h.passed, pfPassed{iface, protocols})
 	case words[0].text == "block" && iface == "" && protocols == "any" && !narrow && pfFamily(words) != "inet6" && h.blocks.line == 0:
 		h.blocks = words[0]
 	}
+}
+
+// pfLoops reports whether a pass rule may pass most of what the host sends to itself.
+func pfLoops(words []word, iface, protocols string) bool {
+	if iface != "" {
+		return strings.HasPrefix(iface, "lo") || iface == "*" || iface == "any"
+	}
+	for i, w := range words {
+		switch before := words[max(i-1, 0)].text; {
+		case w.text == "port" || w.text == "icmp-type" || w.text == "icmp6-type":
+			return false
+		case before == "from" || before == "to":
+			if numeric := w.text[:1] >= "1" && w.text[:1] <= "9"; numeric && !strings.HasPrefix(w.text, "127.") {
+				return false
+			}
+		}
+	}
+	return protocols == "" || protocols == "any" || strings.Contains(protocols, "tcp")
 }
 
 func (h *pfHosts) conclude(s *scanner) {

@@ -77,6 +77,17 @@ func (s *scanner) pfParentheses(words []word) {
 	}
 }
 
+// comma rejects a comma in a list behind which no member comes: parse.y of pfctl takes line ends behind members alone.
+func (p *pfLexer) comma(reason string) {
+	if p.commaAt > 0 && p.braces > 0 && p.ends == pfEnds && !p.filled {
+		p.s.reject(p.line, Span{p.commaAt, p.commaAt + 1}, reason)
+	}
+	p.commaAt = 0
+}
+
+// pfTemplate is a mark of a template of Jinja or ERB.
+var pfTemplate = regexp.MustCompile(`\{%|\{\{|<%`)
+
 // translates is a rule of pf.conf as only FreeBSD still has it, and translatesTo one of OpenBSD.
 var (
 	translates   = regexp.MustCompile(`(?m)^[ \t]*(?:nat|rdr|binat)[ \t].*->`)

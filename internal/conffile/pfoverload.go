@@ -9,10 +9,14 @@ import (
 // pfOverload follows the tables that rules fill with the sources of too many connections, and emits pf:rule/overload at a
 // block of such a table, without quick, whose packets the rule that fills it passes all the same, because it comes later;
 // the value is the line of that rule.
+//
+// It emits pf:rule/unused at the name of such a table that no rule uses, so that nobody is blocked.
 type pfOverload struct {
 	macros  map[string]string // the tables that the options in a macro fill
 	blocks  map[string]pfScope
 	guarded map[string]bool // tables of a block that holds
+	used    map[string]bool // tables that rules match by
+	filled  []word          // tables that rules fill
 	open    []pfScope       // blocks that a later rule overrules
 	by      []int
 	tables  []string
@@ -20,8 +24,9 @@ type pfOverload struct {
 
 func (o *pfOverload) statement(words []word) {
 	if o.macros == nil {
-		o.macros, o.blocks, o.guarded = map[string]string{}, map[string]pfScope{}, map[string]bool{}
+		o.macros, o.blocks, o.guarded, o.used = map[string]string{}, map[string]pfScope{}, map[string]bool{}, map[string]bool{}
 	}
+	o.tell(words)
 	switch {
 	case len(o.macros)+len(o.blocks)+len(o.open) > pfNamesLimit:
 	case len(words) == 3 && words[1].text == "=":
@@ -30,6 +35,24 @@ func (o *pfOverload) statement(words []word) {
 		o.block(words)
 	case words[0].text == "pass":
 		o.pass(words)
+	}
+}
+
+// tell notes the tables that a statement fills or matches by; the text of a macro may hold any.
+func (o *pfOverload) tell(words []word) {
+	for i, w := range words {
+		switch table := strings.TrimPrefix(w.text, "!"); {
+		case len(o.used)+len(o.filled) > pfNamesLimit || words[0].text == "table":
+			return
+		case w.quoted:
+			for _, field := range strings.FieldsFunc(w.text, func(r rune) bool { return strings.ContainsRune(" \t{},!()", r) }) {
+				o.used[field] = true
+			}
+		case i > 0 && words[i-1].text == "overload" && strings.HasPrefix(w.text, "<") && strings.HasSuffix(w.text, ">"):
+			o.filled = append(o.filled, w)
+		case strings.HasPrefix(table, "<"):
+			o.used[table] = true
+		}
 	}
 }
 
@@ -90,7 +113,13 @@ func pfOverloads(texts []string) string {
 	return ""
 }
 
-func (o *pfOverload) conclude(s *scanner) {
+func (o *pfOverload) conclude(s *scanner, elsewhere bool) {
+	for _, w := range o.filled {
+		if !o.used[w.text] && !elsewhere {
+			o.used[w.text] = true // told once
+			s.pfName("pf:rule/unused", w, w.text)
+		}
+	}
 	for i, block := range o.open {
 		if !o.guarded[o.tables[i]] {
 			s.pfName("pf:rule/overload", block.first, strconv.Itoa(o.by[i]))

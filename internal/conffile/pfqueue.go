@@ -42,7 +42,7 @@ func pfRate(text string) (rate float64, known bool) {
 	return n * factor, known
 }
 
-func (q *pfQueues) statement(words []word) {
+func (q *pfQueues) statement(words []word, resolved func(word) string) {
 	switch {
 	case len(q.queues)+len(q.chosen) > pfNamesLimit:
 	case words[0].text == "include" || strings.HasSuffix(words[0].text, "anchor"):
@@ -52,7 +52,7 @@ func (q *pfQueues) statement(words []word) {
 		q.elsewhere = q.elsewhere || words[1].expands || words[1].text == "{"
 		for i, w := range words[2:] {
 			if i+3 < len(words) {
-				q.option(&queue, w, words[i+3])
+				q.option(&queue, w, words[i+3], resolved)
 			}
 			queue.standard = queue.standard || w.text == "default"
 		}
@@ -63,12 +63,12 @@ func (q *pfQueues) statement(words []word) {
 }
 
 // option takes an option of a queue with what follows it.
-func (q *pfQueues) option(queue *pfQueue, w, value word) {
+func (q *pfQueues) option(queue *pfQueue, w, value word, resolved func(word) string) {
 	rate, known := pfRate(value.text)
 	switch w.text {
 	case "on":
 		queue.root = true
-		if value.text == "egress" {
+		if resolved(value) == "egress" {
 			q.grouped = append(q.grouped, value)
 		}
 		return
@@ -116,7 +116,8 @@ func (q *pfQueues) choose(words []word) {
 func (q *pfQueues) conclude(s *scanner) {
 	for _, w := range q.grouped {
 		if s.system == OpenBSD {
-			s.reject(w.line, w.span, "a queue needs an interface: "+w.text+" is a group of interfaces, which pfctl refuses since OpenBSD 6.4")
+			s.rejected(Reject{Line: w.line, Span: w.span, certain: true,
+				Reason: "a queue needs an interface: egress is a group of interfaces, which pfctl refuses since OpenBSD 6.4"})
 		}
 	}
 	for _, w := range q.units {
@@ -280,6 +281,7 @@ type pfSkipped struct {
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
 	egress  word              // the first one that FreeBSD knows no members of
+	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
 }
 
@@ -312,6 +314,7 @@ func (k *pfSkipped) statement(words []word) {
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
 			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
+			k.hosts.looped = k.hosts.looped || strings.HasPrefix(k.resolved(w), "lo") || w.expands && k.resolved(w) == w.text
 			if slices.Contains(cards, w.text) {
 				k.drivers = append(k.drivers, w)
 			}
@@ -324,6 +327,7 @@ func (k *pfSkipped) statement(words []word) {
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
+		k.limited(words)
 		for i := 1; i+1 < len(words); i++ {
 			w := words[i+1]
 			w.text = k.resolved(w)
@@ -345,6 +349,34 @@ func (k *pfSkipped) clamp(words []word, iface word) {
 	}
 }
 
+// usualConnections are what a browser or another mail server opens to one host at a time.
+const usualConnections = 6
+
+// limited finds a rule for servers of web or mail that lets a source connect less often than is usual.
+func (k *pfSkipped) limited(words []word) {
+	port := slices.IndexFunc(words, func(w word) bool { return w.text == "port" })
+	if port < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
+		return
+	}
+	busy := slices.ContainsFunc(words[port:], func(w word) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(k.resolved(w), func(r rune) bool { return strings.ContainsRune("{}, \t", r) }), func(name string) bool {
+			return slices.Contains([]string{"80", "443", "http", "https", "www", "25", "smtp"}, name)
+		})
+	})
+	for i := port; busy && i+1 < len(words); i++ {
+		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
+		most, err := strconv.Atoi(limit)
+		window, _ := strconv.Atoi(seconds)
+		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
+		if counted && err == nil && (most < usualConnections || window > 4*most) {
+			w := words[i]
+			w.span.End, w.text = words[i+1].span.End, w.text+" "+words[i+1].text
+			k.few = append(k.few, w)
+			return
+		}
+	}
+}
+
 func (k *pfSkipped) resolved(w word) string {
 	if value, known := k.values[w.text]; known {
 		return value
@@ -352,7 +384,7 @@ func (k *pfSkipped) resolved(w word) string {
 	return w.text
 }
 
-func (k *pfSkipped) conclude(s *scanner) {
+func (k *pfSkipped) conclude(s *scanner, elsewhere bool) {
 	for _, w := range k.rules {
 		if name := strings.TrimRight(w.text, "0123456789"); name != w.text && name != "lo" && k.skipped[w.text] {
 			s.pfName("pf:rule/skipped", w, w.text)
@@ -366,10 +398,16 @@ func (k *pfSkipped) conclude(s *scanner) {
 	for _, c := range k.clamps {
 		s.pfName("pf:rule/segment", c[0], c[1].text)
 	}
+	for _, w := range k.few {
+		s.pfName("pf:rule/few", w, w.text)
+	}
 	for _, w := range k.drivers {
 		if s.system == OpenBSD {
 			s.pfName("pf:rule/driver", w, w.text)
 		}
+	}
+	if k.hosts.blocks.line > 0 && len(k.hosts.passed) > 0 && !k.hosts.looped && !elsewhere {
+		s.pfName("pf:rule/loopback", k.hosts.blocks, "lo0")
 	}
 	k.hosts.conclude(s)
 	for i, w := range k.fixed {

@@ -3,95 +3,235 @@ package conffile
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// pfReach follows the rules with quick that decide about every packet of a direction, an interface and a family, and
-// emits pf:rule/unreached at later rules that are about nothing else; the value is the line of the rule that comes first.
+// pfReach follows the rules with quick that decide about all packets of their kind, and emits pf:rule/unreached at later
+// rules that are about no others; the value is the line of the rule that comes first.
 type pfReach struct {
 	deciding []pfScope
 	waiting  []pfScope // rules without quick, of which the last one that fits decides
 }
 
 // maxDeciding bounds the rules that are kept, of which a file has a few, and maxWaiting those that a later one may
-// overrule.
+// overrule. maxMembers bounds the list in a rule.
 const (
 	maxDeciding = 100
-	maxWaiting  = 2000
+	maxWaiting  = 500
+	maxMembers  = 30
 )
 
 // pfScope is what a rule is about; empty parts stand for all.
 type pfScope struct {
 	direction, iface, family string
+	parts                    [pfParts][]string
 	line                     int
 	first                    word // of the rule
+
+	plain  bool // it says nothing else that leaves packets out
+	quick  bool
+	narrow bool // it is about some packets, or a match rule that does something
+	flags  bool // it asks for other flags than a first packet has
 }
 
-// pfPlain are words of a rule that leave no packet out.
-var pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "state", "quick", "allow-opts"}
+// The parts of a rule beside its direction, interface and address family.
+const (
+	pfProto = iota
+	pfFrom
+	pfFromPort
+	pfTo
+	pfToPort
+	pfUser
+	pfIcmp
+	pfParts
+)
+
+// pfPlain are words of a rule that leave no packet out, and pfTold those that what follows belongs to.
+var (
+	pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "synproxy", "state", "quick", "allow-opts", "no"}
+	pfTold  = []string{"label", "tag", "queue", "set"}
+)
 
 // pfTransforms are words by which a match rule does something.
 var pfTransforms = []string{"scrub", "nat-to", "rdr-to", "binat-to", "set", "queue"}
 
-// pfNarrow are words by which a rule is about some packets.
-var pfNarrow = []string{"proto", "from", "to", "port"}
-
-func (r *pfReach) statement(s *scanner, words []word) {
-	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) {
-		return
-	}
-	if pfSpecOf(words).hidden {
+func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string) {
+	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) || pfSpecOf(words).hidden || slices.ContainsFunc(words, func(w word) bool {
+		return slices.Contains([]string{"rdomain", "tag", "anchor"}, w.text) && !w.quoted
+	}) {
 		return // a macro may hold quick
 	}
-	scope, plain, quick, narrow := pfScope{line: words[0].line, first: words[0]}, true, false, false
-	for i := 1; i < len(words); i++ {
-		switch w := words[i].text; {
-		case w == "in" || w == "out":
-			scope.direction = w
-		case w == "inet" || w == "inet6":
-			scope.family = w
-		case w == "on" && i+1 < len(words):
-			i++
-			scope.iface = words[i].text
-			if scope.iface == "{" || scope.iface == "!" || scope.iface == "(" {
-				plain, narrow = false, true // which are several
-			} else if scope.iface == "any" {
-				scope.iface = "" // all but the loopback
-			}
-		case w == "rdomain" || w == "tag" || w == "anchor":
-			return
-		default:
-			quick = quick || w == "quick"
-			narrow = narrow || slices.Contains(pfNarrow, w)
-			plain = plain && slices.Contains(pfPlain, w)
-			narrow = narrow || words[0].text == "match" && slices.Contains(pfTransforms, w)
-		}
-	}
-	if line := r.first(scope); line > 0 && narrow {
+	scope := pfScopeOf(words, resolved)
+	if line := r.first(scope); line > 0 && scope.narrow {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
 	}
-	if words[0].text != "match" && !quick {
-		r.wait(s, scope, plain)
+	if words[0].text == "match" {
+		return
 	}
-	if plain && quick && words[0].text != "match" && len(r.deciding) < maxDeciding {
+	r.wait(s, scope)
+	if scope.plain && scope.quick && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
 	}
 }
 
+func pfScopeOf(words []word, resolved func(word) string) pfScope {
+	scope := pfScope{line: words[0].line, first: words[0], plain: true}
+	side := ""
+	for i := 1; i < len(words); i++ {
+		var part int
+		switch w := words[i].text; {
+		case words[i].quoted:
+			continue
+		case w == "in" || w == "out":
+			scope.direction = w
+			continue
+		case w == "inet" || w == "inet6":
+			scope.family = w
+			continue
+		case w == "on":
+			i = scope.on(words, i)
+			continue
+		case w == "proto":
+			part = pfProto
+		case w == "user":
+			part = pfUser
+		case w == "icmp-type" || w == "icmp6-type":
+			part = pfIcmp
+		case w == "from":
+			part, side = pfFrom, w
+		case w == "to":
+			part, side = pfTo, w
+		case w == "port" && side == "from":
+			part = pfFromPort
+		case w == "port" && side == "to":
+			part = pfToPort
+		default:
+			i = scope.option(words, i)
+			continue
+		}
+		if next := i + 1; next < len(words) && words[next].text != "port" {
+			scope.parts[part], i = pfMembers(words, next, resolved)
+			scope.narrow = scope.narrow || scope.parts[part] != nil
+			scope.plain = scope.plain && len(scope.parts[part]) <= maxMembers
+		}
+	}
+	return scope
+}
+
+// on takes the interface of a rule; several of them decide about none in whole.
+func (scope *pfScope) on(words []word, i int) int {
+	i = min(i+1, len(words)-1)
+	switch scope.iface = words[i].text; scope.iface {
+	case "{", "!", "(":
+		scope.plain, scope.narrow = false, true
+	case "any":
+		scope.iface = "" // all but the loopback
+	}
+	if scope.iface == "{" {
+		i += max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" }))
+	}
+	return i
+}
+
+// option takes what a rule says beside, and returns where it ends.
+func (scope *pfScope) option(words []word, i int) int {
+	w, next := words[i].text, words[min(i+1, len(words)-1)].text
+	scope.quick = scope.quick || w == "quick"
+	scope.narrow = scope.narrow || words[0].text == "match" && slices.Contains(pfTransforms, w)
+	end := max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == ")" }))
+	switch {
+	case w == "flags":
+		scope.flags = next != "S/SA"
+		scope.plain = scope.plain && !scope.flags
+		return i + 1
+	case slices.Contains(pfTold, w) && next != "(":
+		return i + 1
+	case w == "(" && slices.Contains([]string{"state", "log", "queue", "set", "prio"}, words[i-1].text):
+		return i + end
+	}
+	scope.plain = scope.plain && (slices.Contains(pfPlain, w) || slices.Contains(pfTold, w))
+	return i
+}
+
+// pfMembers are the members of a list, or of what stands for one, that begins at a word, and the last word of it. Nil stands
+// for all; what is no enumeration is one member.
+func pfMembers(words []word, i int, resolved func(word) string) ([]string, int) {
+	last := i
+	var texts []string
+	switch w := words[i]; {
+	case w.text == "{":
+		last = i + max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" }))
+		for _, w := range words[i:last] {
+			texts = append(texts, resolved(w))
+		}
+	case w.text == "(":
+		last = i + max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == ")" }))
+		texts = []string{"(" + words[min(i+1, last)].text + ")"}
+	default:
+		for ; last+1 < len(words) && strings.Trim(words[last].text, "!<>=") == ""; last++ {
+		}
+		if last+2 < len(words) && strings.Trim(words[last+1].text, "<>") == "" {
+			last += 2
+		}
+		for _, w := range words[i : last+1] {
+			texts = append(texts, resolved(w))
+		}
+		if len(texts) > 1 && texts[0] != "=" {
+			texts = []string{strings.Join(texts, " ")}
+			return texts, last
+		}
+	}
+	var members []string
+	for _, text := range texts {
+		for _, member := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}, \t\n=", r) }) {
+			if member == "any" {
+				return nil, last
+			}
+			if number := pfServices[member]; number != "" {
+				member = number
+			}
+			members = append(members, member)
+		}
+	}
+	return members, last
+}
+
+// pfServices are names of ports that rules often name.
+var pfServices = map[string]string{"ssh": "22", "smtp": "25", "domain": "53", "www": "80", "http": "80", "https": "443", "ftp": "21"}
+
+// covers reports whether a rule is about all packets that another one is about in its parts.
+func (scope pfScope) covers(other pfScope) bool {
+	for i, part := range scope.parts {
+		if part == nil {
+			continue
+		}
+		if other.parts[i] == nil || len(other.parts[i]) > maxMembers || slices.ContainsFunc(other.parts[i], func(member string) bool {
+			return !slices.Contains(part, member)
+		}) {
+			return false
+		}
+	}
+	// A rule that passes makes states of first packets alone, and leaves the rest.
+	return scope.first.text == "block" || !other.flags
+}
+
 // wait keeps a rule without quick, and emits pf:rule/overruled at those of the other action that this one takes every
 // packet from: the value is its line.
-func (r *pfReach) wait(s *scanner, scope pfScope, plain bool) {
+func (r *pfReach) wait(s *scanner, scope pfScope) {
+	whole := scope.plain && !slices.ContainsFunc(scope.parts[:], func(part []string) bool { return part != nil })
 	defer func() {
-		if len(r.waiting) < maxWaiting && (!plain || scope.iface != "") {
+		if usual := whole && scope.iface == "" && scope.first.text == "block"; len(r.waiting) < maxWaiting && !scope.quick && !usual {
 			r.waiting = append(r.waiting, scope)
 		}
 	}()
-	if !plain {
+	if !scope.plain || !whole && scope.first.text == "pass" || len(r.waiting) == maxWaiting {
 		return
 	}
 	r.waiting = slices.DeleteFunc(r.waiting, func(earlier pfScope) bool {
 		within := earlier.first.text != scope.first.text && (scope.direction == "" || scope.direction == earlier.direction) &&
-			(scope.family == "" || scope.family == earlier.family) && (scope.iface == "" || scope.iface == earlier.iface)
+			(scope.family == "" || scope.family == earlier.family) && (scope.iface == "" || scope.iface == earlier.iface) &&
+			(whole || scope.covers(earlier))
 		if within {
 			s.pfName("pf:rule/overruled", earlier.first, strconv.Itoa(scope.line))
 		}
@@ -109,7 +249,7 @@ func (r *pfReach) first(scope pfScope) int {
 			}
 			i := slices.IndexFunc(r.deciding, func(d pfScope) bool {
 				return (d.direction == "" || d.direction == direction) && (d.family == "" || d.family == family) &&
-					(d.iface == "" || d.iface == scope.iface)
+					(d.iface == "" || d.iface == scope.iface) && d.covers(scope)
 			})
 			if i < 0 {
 				return 0

@@ -6,8 +6,8 @@ import (
 )
 
 // relayd reads relayd.conf of OpenBSD (grammar of usr.sbin/relayd/parse.y): the times of checks and of sessions, the length
-// of the queue of a listener, and statements that relayd no longer takes. Entries are relayd:timeout in milliseconds,
-// relayd:interval in seconds and relayd:backlog.
+// of the queue of a listener, the buffers of sockets, and statements that relayd does not take. Entries are relayd:timeout in
+// milliseconds, relayd:backlog and relayd:buffer in bytes.
 func (s *scanner) relayd() {
 	r := &relayFile{s: s, interval: 10, macros: map[string]string{}, tables: map[string]bool{}, p: &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=<>#\""}}
 	for r.p.pos < len(s.src) && !s.stopped {
@@ -83,6 +83,9 @@ func (r *relayFile) statement() {
 	}
 	first := words[0]
 	if len(words) == 3 && words[1].text == "=" && len(r.macros) < maxVariables {
+		if value := words[2]; isNumber(value) && !value.quoted {
+			r.reject(value, "relayd takes a string for a macro: write \""+value.text+"\"")
+		}
 		r.macros["$"+first.text] = words[2].text
 		return
 	}
@@ -107,8 +110,8 @@ func (r *relayFile) statement() {
 			r.entry("relayd:timeout", w, words[i+1])
 		case w.text == "interval" && number && i == 0:
 			r.interval, _ = strconv.ParseFloat(words[i+1].text, 64)
-		case w.text == "backlog" && number:
-			r.entry("relayd:backlog", w, words[i+1])
+		case w.text == "backlog" && number, w.text == "buffer" && number && i > 0 && words[i-1].text == "socket":
+			r.entry("relayd:"+w.text, w, words[i+1])
 		}
 	}
 	switch {

@@ -117,7 +117,7 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	case conffile.RC:
 		return !e.Has(conffile.Part) && e.Flags&(conffile.Conditional|conffile.Expands) == 0
 	case conffile.PF:
-		return strings.HasPrefix(e.Name, "pf:set/limit/") || strings.HasPrefix(e.Name, "pf:set/timeout/")
+		return strings.HasPrefix(e.Name, "pf:set/") && e.Name != "pf:set/skip" && !e.Has(conffile.Conditional)
 	}
 	return false
 }

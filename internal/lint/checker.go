@@ -146,6 +146,7 @@ func (k *checker) run(files []*source) {
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
 		f.several = f.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(f.text)
 		k.interfaceFile(f)
+		k.lastLine(f)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {
@@ -384,6 +385,9 @@ var refusedByPF = []string{"removed", "renamed", "not-yet", "bad-value", "out-of
 // ofReleases are the codes of what is right in another release, which a script may have asked for.
 var ofReleases = []string{"removed", "renamed", "not-yet"}
 
+// ofDefaults are the codes of what the defaults of a system decide.
+var ofDefaults = []string{"same-as-default", "below-default"}
+
 // report adds a problem at an entry unless a comment suppresses it.
 func (k *checker) report(e conffile.Entry, f finding) {
 	for _, code := range slices.Concat(k.opt.Ignore, k.ignores[k.file][e.Line]) {
@@ -391,7 +395,7 @@ func (k *checker) report(e conffile.Entry, f finding) {
 			return
 		}
 	}
-	if e.Has(conffile.ByRelease) && slices.Contains(ofReleases, f.code) {
+	if (e.Has(conffile.ByRelease) || k.file.mac) && slices.Contains(ofReleases, f.code) || k.file.mac && slices.Contains(ofDefaults, f.code) {
 		return
 	}
 	if len(k.problems) >= MaxProblems {

@@ -180,6 +180,7 @@ type source struct {
 	several bool   // a guide to Linux that tells of another system's settings too
 
 	confidence conffile.Confidence
+	mac        bool     // rules of macOS, read as FreeBSD's: what depends on the release or its defaults is not said of them
 	soft       bool     // the system is told by words that old files of the other one have too
 	beside     []string // names of the files in the same directory
 }
@@ -233,6 +234,9 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		}
 		f.systems = candidates(f.kind, g, opt)
 		f.soft = f.kind == conffile.PF && opt.System == ""
+		if f.mac = f.soft && conffile.MacRules(f.kind, in.Text); f.mac {
+			f.systems, f.soft = []catalog.System{catalog.FreeBSD}, false
+		}
 		files = append(files, f)
 	}
 	told := bySiblings(files)

@@ -56,7 +56,7 @@ func TestOpenBSD(t *testing.T) {
 			"inet 192.0.2.2 255.255.255.0 vhid 1 carpdev em0\nEOF\n# ifconfig em0 $ADDRESS net mask 255.255.255.0\n```\n", []string{"vhid is taken for the broadcast address"}},
 		{"a script with variables", "x.sh", "#!/bin/sh\necho \"inet $A 255.255.255.0 $B vhid 1 carpdev em0 adskew 1\" > /etc/hostname.carp0\nifconfig em0 $A net mask 255.255.255.0\n",
 			[]string{"did you mean advskew", "netmask as one word"}},
-		{"the last rule decides", "pf.conf", "# OpenBSD\npass in proto tcp to port 22\nblock in all\n", []string{"this rule has no effect: the later rule in line 3"}},
+		{"the last rule decides", "pf.conf", "# OpenBSD\nset skip on lo\npass in proto tcp to port 22\nblock in all\n", []string{"this rule has no effect: the later rule in line 4"}},
 		{"queues that hold nothing back", "pf.conf", "# OpenBSD\nqueue a on em0 bandwidth 90M\nqueue b parent a bandwidth 50M min 95M default\n",
 			[]string{"are guaranteed 95 Mbit/s in total", "the queue a has no max"}},
 		{"few states", "pf.conf", "# OpenBSD\nset timeout { udp.multiple 5, adaptive.start 10, adaptive.end 2000 }\nmatch in scrub (max-mss 500)\n",
@@ -90,11 +90,51 @@ func TestOpenBSD(t *testing.T) {
 		{"classes", "login.conf", "default:\\\n\t:umask=022:\n\t:tc=a:\ndaemon:\\\n\t:openfiles-max=100:\\\n\t:openfiles-cur=200:\ny:\\\n\t:b:\\ \n\t:c:\n",
 			[]string{"belongs to no class", "above openfiles-max = 100", "blanks after the backslash"}},
 		{"a class", "login.conf", "daemon:\\\n\t:openfiles=1024:\\\n\t:path=/bin /sbin:\\\n\t:tc=default:\n\nx:openfiles-cur=1:\n", nil},
-		{"a relay", "relayd.conf", "t = 30\ninterval 5\ntimeout 6000\nlog all\ntable <a> { 192.0.2.1\n192.0.2.2 }\nhttp protocol p {\n\trequest header append \"a\" to \"b\"\n" +
+		{"a relay", "relayd.conf", "t = \"30\"\ninterval 5\ntimeout 6000\nlog all\ntable <a> { 192.0.2.1\n192.0.2.2 }\nhttp protocol p {\n\trequest header append \"a\" to \"b\"\n" +
 			"\ttcp { nodelay, backlog 500 }\n}\nrelay r {\n\tlisten on em0 port 443 ssl\n\tsession limit 9\n\tforward to <a> port 80 check http \"/\" code 200 timeout $t\n}\n",
 			[]string{"6000 ms is not shorter", "log all since OpenBSD 6.5", "write match request", "write tls", "no session limit", "30 is 30 milliseconds"}},
 		{"a relay of today", "relayd.conf", "interval 10\ntimeout 1000\nlog state changes\ntable <a> { 192.0.2.1 }\nhttp protocol p {\n\tmatch request header set \"ssl\" value \"on\"\n" +
 			"\ttls session tickets\n\treturn error\n}\nrelay r {\n\tlisten on em0 port 443 tls\n\tprotocol p\n\tsession timeout 30\n\tforward to <a> port 80 check tcp\n}\n", nil},
+		{"numbers and buffers of a relay", "relayd.conf", "p = 8080\nq = \"80\"\ntable <a> { 192.0.2.1 }\nprotocol x {\n\ttcp { nodelay, socket buffer 32768 }\n}\n",
+			[]string{"write \"8080\"", "socket buffer 32768 fixes"}},
+		{"commas of lists", "pf.conf", "# OpenBSD\nm = \"{ 22,\n 80 }\"\ntable <a> {\n 192.0.2.1,\n 192.0.2.2 }\npass in proto tcp to port { 22, 80, }\n" +
+			"table <b> { 192.0.2.1, \\\n 192.0.2.2\n 192.0.2.3 }\nmatch in scrub (no-df,\\\n random-id)\n", []string{"write a backslash behind it", "cannot end in a comma"}},
+		{"a name without its sign", "pf.conf", "# OpenBSD\nif_w = \"em0\"\negress = \"em0\"\nmatch out on $if_w from 192.0.2.0/24 to !(if_w) nat-to ($if_w)\npass on egress\n",
+			[]string{"write $if_w"}},
+		{"the loopback interface", "pf.conf", "# OpenBSD\nblock return\npass out\npass in on em0\npass in proto tcp to port 22\n", []string{"over the loopback interface"}},
+		{"the loopback interface that is passed", "pf.conf", "# OpenBSD\nblock return\npass out\npass in from self\n", nil},
+		{"options that are set again", "pf.conf", "# OpenBSD\nset loginterface em0\nset loginterface em1\nset skip on lo0\nset skip on lo1\n", []string{"loginterface = em0 has no effect"}},
+		{"few connections", "pf.conf", "# OpenBSD\nweb = \"{ 80, 443 }\"\npass in proto tcp to port $web keep state (max-src-conn 3)\n" +
+			"pass in proto tcp to port 80 keep state (max-src-conn-rate 20/120)\npass in proto tcp to port 443 keep state (max-src-conn 100, max-src-conn-rate 15/5)\n" +
+			"pass in proto tcp to port 22 keep state (max-src-conn 3)\n", []string{"max-src-conn 3 shuts out", "max-src-conn-rate 20/120 shuts out"}},
+		{"what is translated before", "pf.conf", "# OpenBSD\nlan = \"192.0.2.0/24\"\nmatch out on em0 from $lan nat-to (em0)\npass out on em0 from $lan\npass out on em0 inet6 from $lan\n" +
+			"pass in on em0 from $lan\npass out on em1 from $lan\nmatch out on em1 from em2:network nat-to (em1)\npass out on em1 from em2:network\n",
+			[]string{"replaces the source $lan before"}},
+		{"what FreeBSD translates before", "pf.conf", "# FreeBSD\nset skip on lo\nnat on em0 from em1:network to any -> (em0)\nnat on em2 inet from em1:network to any -> (em2)\n" +
+			"pass out on em0 from em1:network\npass out on em2 from em1:network\npass out on em2 inet from em1:network\n",
+			[]string{"replaces the source em1:network before", "replaces the source em1:network before"}},
+		{"what is spared from translation", "pf.conf", "# FreeBSD\nset skip on lo\nno nat on em0 from em1:network to 192.0.2.0/24\nnat on em0 from em1:network to any -> (em0)\n" +
+			"pass out on em0 from em1:network\n", nil},
+		{"the first of rules of translation", "pf.conf", "# FreeBSD\nnat on em0 inet from 192.0.2.0/24 to any -> (em0)\nno nat on em0 inet from 192.0.2.0/24 to 10.0.0.0/8\n" +
+			"nat on em1 from 192.0.2.0/24 to 10.0.0.0/8 -> (em1)\nnat on em1 from 192.0.2.0/24 -> (em1)\nrdr on em0 proto tcp to port 80 -> 192.0.2.1\nrdr on em0 proto tcp to port 81 -> 192.0.2.1\n",
+			[]string{"the rule in line 2 comes first"}},
+		{"queues of a guide", "g.md", "# OpenBSD\n```\nw = \"egress\"\nqueue a on $w bandwidth 9M max 9M default\nqueue default parent a bandwidth 1M\n```\n",
+			[]string{"needs an interface: egress is a group", "cannot be the name of a queue"}},
+		{"queues of a guide to FreeBSD", "g.md", "# PF on FreeBSD\n```\nset skip on lo0\nqueue a on em0 bandwidth 9M\nqueue b parent a bandwidth 9M default\n```\n",
+			[]string{"has no queues with parents"}},
+		{"masks", "hostname.carp0", "inet 192.0.2.9 255.255.250.0 NONE\nvhid 1 carpdev em0 192.0.2.1 255.255.255.0\nvhid 2 carpdev em0 192.0.2.2 netmask 255.255.255.0\n",
+			[]string{"one bits are not contiguous", "write netmask 255.255.255.0"}},
+		{"a daemon that is enabled", "x.sh", "#!/bin/ksh\nrcctl enable httpd $x rtadvd\nrcctl set rtadvd flags em1\nrcctl disable rtadvd\n", []string{"OpenBSD has no rtadvd since 6.4"}},
+		{"classes that are added", "x.sh", "#!/bin/ksh\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=90000:\\\n\t:tc=default:\nown:\\\n\t:openfiles-max=4096:\nEOF\n" +
+			"echo kern.maxfiles=60000 >> /etc/sysctl.conf\n", []string{"has a class staff above", "more than kern.maxfiles = 60000"}},
+		{"classes of a file that is edited", "x.sh", "#!/bin/ksh\nsed -i /^staff/,/tc=/d /etc/login.conf\ncat >> /etc/login.conf <<EOF\nstaff:\\\n\t:openfiles-max=9000:\\\n\t:tc=default:\nEOF\n", nil},
+		{"what printf writes", "x.sh", "#!/bin/ksh\nrcctl enable apmd\nprintf \"\nkern.maxclusters=%d\nkern.maxclustres=%d\n\" $A $B >> /etc/sysctl.conf\n" +
+			"printf '%s\\n' kern.maxclusters=900 'net.inet.tcp.sendspace=9' \"$C\" >> /etc/sysctl.conf\n",
+			[]string{"did you mean kern.maxclusters", "is below the default", "sendspace does not exist"}},
+		{"a template", "pf.conf", "# OpenBSD\n{% if a %}\nset block-policy drop\n{% else %}\nset block-policy return\n{% endif %}\ntable <a> { {% for h in hosts %}{{ h }},\n{% endfor %} }\n" +
+			"block all\npass out\npass in on em0 proto tcp keep state (max-src-conn 50, overload <b>)\n", nil},
+		{"rules of macOS", "pf.conf", "set limit states 20000\nnat on en0 from 192.0.2.0/24 -> (en0)\nanchor \"com.apple/*\"\nblock in proto tcp to port { 22, }\npass out all",
+			[]string{"cannot end in a comma", "the last line has no line end"}},
 		{"a block of hostname.if", "g.md", "# CARP on OpenBSD\n`/etc/hostname.carp0`:\n```\ninet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0\n```\nand on the other one\n```\n" +
 			"inet 192.0.2.1 255.255.255.0 NONE vhid 1 carpdev em0 advskew 400\n```\n", []string{"advskew must be at most 254"}},
 		{"routes", "hostname.em0", "inet 192.0.2.2 255.255.255.0\n!route add -inet6 -prefixlen 56 2001:db8:: ::1\n!route add -net 10.0.0.0 192.0.2.1\n!route add 10.1.0.0 192.0.2.1\n" +
@@ -184,6 +224,7 @@ func TestOpenBSDHost(t *testing.T) {
 		{"a bridge", []string{"etc/hostname.veb0", "add em0\nadd em1\nadd tap0\nup\n", "etc/hostname.em0", "up\n"}, []string{"nothing brings em1 up"}},
 		{"full frames", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "up\n"},
 			[]string{"add mtu 1508 to hostname.em0"}},
+		{"full frames above an interface that is not told", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n"}, nil},
 		{"full frames with room", []string{"etc/hostname.pppoe0", "inet 0.0.0.0 255.255.255.255 NONE mtu 1500 pppoedev em0\ndest 0.0.0.1\n", "etc/hostname.em0", "mtu 1508\nup\n",
 			"etc/pf.conf", "match on pppoe0 scrub (max-mss 1460)\n"}, nil},
 		{"a long queue", []string{"etc/relayd.conf", "tcp protocol p {\n\ttcp { backlog 900 }\n}\n", "etc/sysctl.conf", "kern.somaxconn=512\nddb.panic=0\n"},

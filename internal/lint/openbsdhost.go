@@ -29,6 +29,13 @@ func (k *checker) relayd(e conffile.Entry) *finding {
 		k.later[e.Name+"\x00"+e.Iface] = k.here(e)
 	}
 	n, err := strconv.Atoi(e.Value)
+	if e.Name == "relayd:buffer" && err == nil && n < 1<<20 {
+		return &finding{code: "harmful", severity: Warning, value: true,
+			sources: []string{"openbsd/src usr.sbin/relayd/relay.c, relay_socket", "openbsd/src sys/netinet/tcp_usrreq.c, tcp_update_sndspace"},
+			message: fmt.Sprintf("socket buffer %d fixes the buffers of each connection at this size", n),
+			because: fmt.Sprintf("A connection then carries at most %.0f Mbit/s at a round-trip time of 20 ms. Without the option the "+
+				"kernel lets buffers grow to 2 MiB.", float64(n)*8/0.02/1e6)}
+	}
 	if e.Name != "relayd:timeout" || err != nil || n > 60 {
 		return nil
 	}
@@ -44,6 +51,7 @@ func (k *checker) judgeHost(files []*source) {
 		return
 	}
 	k.judgeBacklog()
+	k.judgeManyFiles()
 	k.judgeGate(files)
 	k.judgeCarp(files)
 	k.judgeHeard(files)
@@ -69,6 +77,26 @@ func (k *checker) judgeOpenFiles() {
 				message: fmt.Sprintf("openfiles-cur = %d is above openfiles-max = %d in line %d", low, high, highest.entry.Line),
 				because: "The first is the limit that a process starts with, the second the most that it can have."})
 		}
+	}
+}
+
+// judgeManyFiles reports a class of login.conf with more open files than the whole system has.
+func (k *checker) judgeManyFiles() {
+	most, known := k.numberOf(k.effects["kern.maxfiles"], "kern.maxfiles")
+	severity := Warning
+	if k.effects["kern.maxfiles"] == nil {
+		severity = Info
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.later)) {
+		limit, _, is := strings.Cut(name, "\x00")
+		a := k.later[name]
+		n, err := strconv.ParseFloat(a.entry.Value, 64)
+		if !is || limit != "login:openfiles-max" || err != nil || !known || n <= most {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: severity, value: true, sources: []string{"login.conf(5)", "setrlimit(2)"},
+			message: fmt.Sprintf("%s = %.0f is more than kern.maxfiles = %.0f, the open files of the whole system", a.entry.Key, n, most),
+			because: fmt.Sprintf("setrlimit(2) lowers the limit to it, and one program can use up all files. Raise kern.maxfiles above %.0f, or lower this.", n)})
 	}
 }
 
@@ -280,14 +308,20 @@ func (k *checker) judgePPPoE(f *source, files []*source) {
 	if f.kind != conffile.HostnameIf || !strings.HasPrefix(path.Base(f.path), "hostname.pppoe") || at == nil || parent == nil {
 		return
 	}
+	severity := Info
 	for _, below := range files {
-		if below.kind != conffile.HostnameIf || path.Base(below.path) != "hostname."+parent[1] || strings.Contains(f.text, "!ifconfig "+parent[1]) {
+		if below.kind != conffile.HostnameIf || path.Base(below.path) != "hostname."+parent[1] {
 			continue
 		}
-		if m := sizedLine.FindStringSubmatch(below.text); m == nil || m[1] < "1508" && len(m[1]) == 4 {
-			k.reportAt(f, at[2:4], finding{code: "needs", severity: Warning, sources: []string{"pppoe(4), MTU/MSS ISSUES", "RFC 4638"},
-				message: fmt.Sprintf("mtu %s needs an MTU of 1508 on %s: add mtu 1508 to hostname.%s", f.text[at[2]:at[3]], parent[1], parent[1]),
-				because: "PPPoE adds eight bytes to each packet; full frames do not fit through the interface below and are lost."})
+		severity = Warning
+		if m := sizedLine.FindStringSubmatch(below.text); m != nil && (m[1] >= "1508" || len(m[1]) != 4) {
+			return
 		}
 	}
+	if strings.Contains(f.text, "!ifconfig "+parent[1]) {
+		return
+	}
+	k.reportAt(f, at[2:4], finding{code: "needs", severity: severity, sources: []string{"pppoe(4), MTU/MSS ISSUES", "RFC 4638"},
+		message: fmt.Sprintf("mtu %s needs an MTU of 1508 on %s: add mtu 1508 to hostname.%s", f.text[at[2]:at[3]], parent[1], parent[1]),
+		because: "PPPoE adds eight bytes to each packet; full frames do not fit through the interface below and are lost."})
 }

@@ -78,10 +78,21 @@ func (k *checker) unknownOption(e conffile.Entry) []finding {
 		f.message += ", which is FreeBSD's"
 	case slip && strings.HasPrefix(near, "pf:set/"):
 		f.message += "; did you mean " + path.Base(near) + "?"
-	case k.system != catalog.OpenBSD:
+	case k.system != catalog.OpenBSD && !slices.Contains([]string{"scrub", "nat", "rdr", "pass", "block", "match", "antispoof"}, option):
 		return nil
 	}
 	return []finding{f}
+}
+
+// lastLine reports rules of macOS that do not end with their line, which FreeBSD and OpenBSD take.
+func (k *checker) lastLine(f *source) {
+	at := strings.LastIndexByte(f.text, '\n') + 1
+	if !f.mac || strings.TrimSpace(f.text[at:]) == "" {
+		return
+	}
+	k.reportAt(f, []int{at, len(f.text)}, finding{code: "syntax", severity: Warning, sources: []string{"mitmproxy/mitmproxy issue 4748: pfctl of macOS 11"},
+		message: "the last line has no line end: add one",
+		because: "pfctl of macOS ends a statement at the end of its line alone, and reports a syntax error."})
 }
 
 // Lines of hostname.if by which an interface gets its address, or an MTU.
