@@ -70,8 +70,7 @@ func facing(a, b *facts.Facts) (pairs []linkPair) {
 	return pairs
 }
 
-// networks are the networks that a host has addresses of, with the interface; none where no length of a prefix was read, as
-// of ifconfig.
+// networks are the networks that a host has addresses of, with the interface; none where no length of a prefix was read.
 func networks(f *facts.Facts) map[netip.Prefix]*facts.NIC {
 	all := map[netip.Prefix]*facts.NIC{}
 	for i := range f.NICs {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,9 +183,11 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 		}
 		n.show("options", src)
 	case "ether", "lladdr":
-		n.MAC = words[1]
+		if n.MAC = words[1]; n.MAC == appleT2 {
+			n.Kind = "loopback"
+		}
 	case "inet", "inet6":
-		n.Addrs = append(n.Addrs, words[1])
+		n.Addrs = append(n.Addrs, withPrefix(words))
 	case "media:":
 		n.media(strings.TrimSpace(strings.TrimPrefix(line, "media:")), src)
 	case "hwaddr": // some releases print media on the same line
@@ -212,6 +215,42 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 	case "lane":
 		n.lane(line, src)
 	}
+}
+
+// appleT2 is the address that macOS gives its interface to the T2 chip inside of a Mac, which says 100baseTX and
+// leads out of the machine no more than a loopback.
+const appleT2 = "ac:de:48:00:11:22"
+
+// withPrefix is an address with the length of its prefix: "10.0.0.1 netmask 0xffffff00", "fe80::1%em0 prefixlen 64".
+func withPrefix(words []string) string {
+	values := pairs(words[2:])
+	if bits, ok := MaskBits(values["netmask"]); ok {
+		return words[1] + "/" + strconv.Itoa(bits)
+	}
+	if v, ok := count(values["prefixlen"]); ok && v <= 128 && !strings.Contains(words[1], "/") {
+		return words[1] + "/" + strconv.FormatUint(v, 10)
+	}
+	return words[1]
+}
+
+// MaskBits is the length of the prefix of a netmask: 255.255.255.0 or 0xffffff00.
+func MaskBits(mask string) (bits int, ok bool) {
+	var n uint32
+	if at, err := netip.ParseAddr(mask); err == nil && at.Is4() {
+		for _, b := range at.As4() {
+			n = n<<8 | uint32(b)
+		}
+	} else {
+		hex, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(mask), "0x"), 16, 32)
+		if err != nil || !strings.HasPrefix(strings.ToLower(mask), "0x") {
+			return 0, false
+		}
+		n = uint32(hex)
+	}
+	for bits < 32 && n&(1<<31) != 0 {
+		bits, n = bits+1, n<<1
+	}
+	return bits, n == 0
 }
 
 // laneOf is what ifconfig -v says of the light that arrives (sbin/ifconfig/sfp.c): "lane 1: RX power: 0.50 mW (-3.01 dBm)", and
