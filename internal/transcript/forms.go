@@ -125,7 +125,7 @@ var looseLines = []looseLine{
 		[]string{"% int", "% sirq"}},
 	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top", []string{"Cpu"}},
 	{regexp.MustCompile(`^ *\d+\.\d+% +(?:\S+ +)?\[[\w.]+\] +\[k\] \w+`), "perf top", []string{"[k]"}},
-	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
+	{regexp.MustCompile(`^ *\d+ +(?:root|0) .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
 		[]string{"kernel{", "intr{", "idle{"}},
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
 	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump", []string{"need to frag"}},

@@ -57,7 +57,7 @@ var strongMarks = []struct {
 		`Lien encap:|Encapsulamento do Link:|^\s+[RT]X (?:packets \d+  bytes|errors \d+  dropped) |^(Ip|Tcp|Udp|TcpExt|IpExt):$|` +
 		`segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
-	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
+	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |\d% \[?(?:kernel|intr|idle)\{|cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
 		`mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|` +
 		`^TCP connection count by state:|^kern\.ipc\.maxsockbuf|` +
