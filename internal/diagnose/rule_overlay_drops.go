@@ -32,7 +32,7 @@ func overlayDrops() Rule {
 				}
 				said := happened(c) + ofSent(n, c)
 				if c.Value == 0 || c.Rate != nil && sent == 0 {
-					said = fmt.Sprintf("%.3g/s", *c.Rate)
+					said = perSecond(*c.Rate)
 				}
 				found := with(graded(c, sent, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s",
 					cmp.Or(strings.TrimPrefix(name, "link."), "tx_dropped"), said))

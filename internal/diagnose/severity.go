@@ -156,13 +156,21 @@ func happened(c facts.Counter) string {
 	case c.Rate != nil && *c.Rate == 0:
 		said += ", not growing now"
 	case c.Rate != nil:
-		said += fmt.Sprintf(", %.3g/s now", *c.Rate)
+		said += ", " + perSecond(*c.Rate) + " now"
 	case c.Earlier != nil && c.Earlier.Value < c.Value:
 		said += fmt.Sprintf(", %d more than at the earlier reading", c.Value-c.Earlier.Value)
 	case c.Earlier != nil:
 		said += ", no more than at the earlier reading"
 	}
 	return said
+}
+
+// perSecond prints a rate with three digits, a large one without an exponent.
+func perSecond(v float64) string {
+	if v < 1000 {
+		return fmt.Sprintf("%.3g/s", v)
+	}
+	return fmt.Sprintf("%.0f/s", v)
 }
 
 // explaining are the rules whose infos say what makes a path slow or loses packets, where nothing worse is found, from
