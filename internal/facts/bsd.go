@@ -137,7 +137,7 @@ var vlanName = regexp.MustCompile(`^[a-z]+[0-9]+(?:\.|_vlan)[0-9]{1,4}$`)
 
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
-	driver = strings.TrimRight(driver, "-_.")
+	driver = strings.TrimRight(driver, "-_.:0123456789") // vnet0:17 of iocage
 	switch {
 	case vlanName.MatchString(name):
 		driver = "vlan"
@@ -155,7 +155,7 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	case "bridge", "veb":
 		n.Kind = "bridge"
 	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr",
-		"pair", "vether", "stf", "ipsec", "ovpn", "usbus":
+		"pair", "vether", "vnet", "stf", "ipsec", "ovpn", "usbus":
 		n.Kind = driver
 	}
 	_, flags, _ := strings.Cut(rest, "<")

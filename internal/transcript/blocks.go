@@ -172,10 +172,11 @@ var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\
 
 // goesOn are what stands behind an empty line that does not end an output.
 var goesOn = map[string]*regexp.Regexp{
-	"ping":         regexp.MustCompile(`^--- `),
-	"iperf3":       regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
-	"top":          processRow,
-	"zpool status": regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
+	"ping":           regexp.MustCompile(`^--- `),
+	"iperf3":         regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
+	"top":            processRow,
+	"systat -ifstat": regexp.MustCompile(`^\s*[a-z]\w*\s+in\s+[0-9.]+ [KMG]?[bB]`),
+	"zpool status":   regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
 }
 
 // processRow is a row of top's processes: number, owner, priority, nice value.
