@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // The shares of what should have arrived from which on a loss is of each severity.
@@ -148,7 +149,7 @@ func happened(c facts.Counter) string {
 	said := fmt.Sprintf("%d since boot", c.Value)
 	switch {
 	case c.Partial && c.Over > 0:
-		said = fmt.Sprintf("%d in %.3g s", c.Value, c.Over)
+		said = fmt.Sprintf("%d in %s s", c.Value, units.Digits(c.Over, 3))
 	case c.Partial:
 		said = fmt.Sprintf("%d since an earlier reading", c.Value)
 	}
@@ -156,21 +157,13 @@ func happened(c facts.Counter) string {
 	case c.Rate != nil && *c.Rate == 0:
 		said += ", not growing now"
 	case c.Rate != nil:
-		said += ", " + perSecond(*c.Rate) + " now"
+		said += fmt.Sprintf(", %s/s now", units.Digits(*c.Rate, 3))
 	case c.Earlier != nil && c.Earlier.Value < c.Value:
 		said += fmt.Sprintf(", %d more than at the earlier reading", c.Value-c.Earlier.Value)
 	case c.Earlier != nil:
 		said += ", no more than at the earlier reading"
 	}
 	return said
-}
-
-// perSecond prints a rate with three digits, a large one without an exponent.
-func perSecond(v float64) string {
-	if v < 1000 {
-		return fmt.Sprintf("%.3g/s", v)
-	}
-	return fmt.Sprintf("%.0f/s", v)
 }
 
 // explaining are the rules whose infos say what makes a path slow or loses packets, where nothing worse is found, from
