@@ -158,10 +158,8 @@ func ifconfigHead(name, rest string, src Source) NIC {
 		"pair", "vether", "vnet", "stf", "ipsec", "ovpn", "usbus":
 		n.Kind = driver
 	}
-	_, flags, _ := strings.Cut(rest, "<")
-	flags, _, _ = strings.Cut(flags, ">")
-	list := "," + flags + ","
-	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
+	flags := namedBits(rest)
+	n.Up = slices.Contains(flags, "UP") && slices.Contains(flags, "RUNNING")
 	n.MTU = wholeMTU(pairs(strings.Fields(rest))["mtu"])
 	if rest == "?" { // a grep cut the line
 		n.Up, n.StateUnknown = true, true
@@ -170,16 +168,22 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	return n
 }
 
+// namedBits are the names behind a number: "8843<UP,RUNNING>", which lost its brackets on many pages of the web.
+func namedBits(text string) []string {
+	_, list, bracketed := strings.Cut(text, "<")
+	list, _, _ = strings.Cut(list, ">")
+	if words := strings.Fields(text); !bracketed && len(words) > 1 && strings.ToUpper(words[1]) == words[1] {
+		list = words[1]
+	}
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
 func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 	words = append(words, "") // a key may stand alone
 	switch key, _, _ := strings.Cut(words[0], "="); key {
 	case "options":
-		_, list, _ := strings.Cut(line, "<")
-		list, _, _ = strings.Cut(list, ">")
-		for _, o := range strings.Split(list, ",") {
-			if o != "" {
-				n.Features[o] = Feature{On: true, Source: src}
-			}
+		for _, o := range namedBits(line) {
+			n.Features[o] = Feature{On: true, Source: src}
 		}
 		n.show("options", src)
 	case "ether", "lladdr":
@@ -355,12 +359,8 @@ func (f *Facts) readHWFeatures(t text) error {
 			continue
 		}
 		found = true
-		_, list, _ := strings.Cut(trimmed, "<")
-		list, _, _ = strings.Cut(list, ">")
-		for _, o := range strings.Split(list, ",") {
-			if o != "" {
-				n.Features[o] = Feature{On: o != "LRO" || lro, Source: f.Line(t.from, i+1)}
-			}
+		for _, o := range namedBits(trimmed) {
+			n.Features[o] = Feature{On: o != "LRO" || lro, Source: f.Line(t.from, i+1)}
 		}
 	}
 	return nothingUnless(found)

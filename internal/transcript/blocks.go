@@ -102,7 +102,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW"},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show"},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show"},
-	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a"},
+	{regexp.MustCompile(`^\S+: flags=\S+(?:<| [A-Z]{2,}[A-Z0-9,_]+\s)|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a"},
 	{pieceOfLink, "ifconfig -a"},
 	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
 		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s"},

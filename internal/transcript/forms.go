@@ -136,7 +136,7 @@ var looseLines = formsOf([]namedForm{
 		"dmesg"},
 	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
 		`: Resetting controller due to a timeout`), "dmesg"},
-	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|Tx stalled\? Resetting chipset|^\W*Ethernet \[[A-Z]\w+\]: |(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
 		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg"},
