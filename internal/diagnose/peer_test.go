@@ -71,12 +71,13 @@ func TestNetworksApart(t *testing.T) {
 	}
 }
 
-// TestNetworksUnknown holds that ends whose networks were not read are not said to be in different ones.
-func TestNetworksUnknown(t *testing.T) {
+// TestNetworksOfIfconfig holds that the netmasks of ifconfig tell the networks, and that ends whose networks were not read are not
+// said to be in different ones.
+func TestNetworksOfIfconfig(t *testing.T) {
 	end := func(name, address string, mtu int) *facts.Facts {
 		f, err := facts.FromTexts(name, map[string]string{"uname -a": unameFreeBSD,
 			"ifconfig -a": fmt.Sprintf("ix0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu %d\n"+
-				"\tinet %s netmask 0xffffff00 broadcast 192.0.2.255\n\tstatus: active\n", mtu, address),
+				"\tinet %s\n\tstatus: active\n", mtu, address),
 			"netstat -rnW": "Internet:\nDestination        Gateway            Flags   Nhop#    Mtu    Netif Expire\n" +
 				"default            192.0.2.1          UGS         4   1500      ix0\n"}, 0)
 		if err != nil {
@@ -84,10 +85,16 @@ func TestNetworksUnknown(t *testing.T) {
 		}
 		return f
 	}
-	all, _ := Evaluate(Input{Facts: end("a", "192.0.2.10", 1500), Peer: end("b", "192.0.2.20", 9000)})
-	at := slices.IndexFunc(all, func(f Finding) bool { return f.Rule == "ends-differ" && f.Subject == "mtu" })
-	if at < 0 || all[at].Severity != Warning || strings.Contains(all[at].Because, "different networks") {
-		t.Errorf("%+v", all)
+	for _, c := range []struct{ a, b, said string }{
+		{"192.0.2.10 netmask 0xffffff00 broadcast 192.0.2.255", "192.0.2.20 netmask 0xffffff00", "Within one network"},
+		{"192.0.2.10 netmask 0xffffff00 broadcast 192.0.2.255", "198.51.100.20 netmask 0xffffff80", "They are in different networks"},
+		{"192.0.2.10", "192.0.2.20", "On one link"},
+	} {
+		all, _ := Evaluate(Input{Facts: end("a", c.a, 1500), Peer: end("b", c.b, 9000)})
+		at := slices.IndexFunc(all, func(f Finding) bool { return f.Rule == "ends-differ" && f.Subject == "mtu" })
+		if at < 0 || !strings.HasPrefix(all[at].Because, c.said) {
+			t.Errorf("%s, %s: %+v", c.a, c.b, all)
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ func fullPipes(f *facts.Facts) (out []Finding) {
 			}
 		}
 	}
+	if len(out) == 0 {
+		return testAtShaper(f)
+	}
 	return out
 }
 
@@ -34,20 +37,17 @@ func shaped(subject string, c facts.Class) []Finding {
 	if waiting := waitsInPipe(subject, c); waiting != nil {
 		return waiting
 	}
-	if c.Dropped.Value == 0 {
+	if c.Dropped.Value == 0 && !atCeiling(c) {
 		return nil
 	}
-	limit := ""
-	if rate := c.Ceiling(); rate > 0 {
-		limit = fmt.Sprintf("; its rate is %s", rate)
+	found := lost(c.Dropped, c.Sent.Value, one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those offered%s",
+		c.Dropped.Value, percent(lossShare(c.Dropped, c.Sent.Value)), boundsOf(c)))
+	if atCeiling(c) {
+		found = with(Warning, one(subject, []facts.Source{c.MeasuredLine}, "it sends %s, and its ceiling is %s; %d packets dropped",
+			c.Measured, c.Ceil, c.Dropped.Value))
 	}
-	if c.Limit > 0 {
-		limit += fmt.Sprintf(", its queue holds %d packets", c.Limit)
-	}
-	found := lost(c.Dropped, c.Sent.Value, do("raise its rate to about 95% of the link rate; if the rate is intended, use "+
-		"a scheduler that keeps the queue short (FQ_CODEL, or flows in pf) instead of a longer queue",
-		one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those offered%s", c.Dropped.Value,
-			percent(lossShare(c.Dropped, c.Sent.Value)), limit)))
+	found = do("raise its rate to about 95% of the link rate; if the rate is intended, use a scheduler that keeps the queue short "+
+		"(FQ_CODEL, or flows in pf) instead of a longer queue", found)
 	if slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) && found[0].Severity != trifling {
 		found = decisive(with(Info, found))
 		found[0].Because = "This scheduler drops on purpose to keep its rate and delay: the pipe is the bottleneck."
@@ -55,6 +55,72 @@ func shaped(subject string, c facts.Class) []Finding {
 			"limit and the drops are how it is shared"}}
 	}
 	return found
+}
+
+// boundsOf says how fast a pipe or queue may be, and how long.
+func boundsOf(c facts.Class) (said string) {
+	if rate := c.Ceiling(); rate > 0 {
+		said = fmt.Sprintf("; its rate is %s", rate)
+	}
+	if c.Limit > 0 {
+		said += fmt.Sprintf(", its queue holds %d packets", c.Limit)
+	}
+	return said
+}
+
+// atCeiling reports whether a class sent as fast as it may when its rate was measured.
+func atCeiling(c facts.Class) bool {
+	const full = 0.95
+	return c.Ceil > 0 && float64(c.Measured) >= full*float64(c.Ceil)
+}
+
+// testAtShaper finds a test that ran at the rate of a shaper of this host, less the headers: 0.94 to 0.97 of it.
+func testAtShaper(f *facts.Facts) []Finding {
+	const least, most = 0.9, 1
+	tests := testedRates(f)
+	for _, s := range f.SpeedTests {
+		for _, rate := range []units.Rate{s.Down, s.Up} {
+			tests = append(tests, testedRate{peer: "speed test", rate: float64(rate), evidence: []facts.Source{s.Source}})
+		}
+	}
+	for _, t := range tests {
+		for _, limit := range shapers(f) {
+			share := t.rate / float64(limit.rate)
+			if share < least || share > most || t.outrun(f) {
+				continue
+			}
+			found := decisive(with(Info, one(limit.name, append(t.evidence, limit.source), "a test ran at %s, %.0f%% of its rate of %s",
+				units.Rate(t.rate), 100*share, limit.rate)))
+			found[0].Because = "Nothing passes a shaper faster than its rate, headers included."
+			found[0].Confirm = "The test's packets are counted in it; a test is faster while the shaper is off."
+			return do("if the link carries more, raise the shaper's rate to about 95% of the link rate", found)
+		}
+	}
+	return nil
+}
+
+type shaperRate struct {
+	name   string
+	rate   units.Rate
+	source facts.Source
+}
+
+// shapers are what bounds the traffic that passes this host's pipes and queues.
+func shapers(f *facts.Facts) (out []shaperRate) {
+	for _, c := range f.Shapers {
+		if c.Rate > 0 {
+			out = append(out, shaperRate{"dummynet " + c.ID, c.Rate, c.Named})
+		}
+	}
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		for _, c := range n.Classes {
+			if c.Kind == "pf" && c.Ceil > 0 {
+				out = append(out, shaperRate{n.Name + " queue " + c.ID, c.Ceil, c.Named})
+			}
+		}
+	}
+	return out
 }
 
 // waitsInPipe finds a FIFO of which what waits now takes long to leave.

@@ -65,6 +65,11 @@ func failedAllocations(f *facts.Facts) []Finding {
 		return nil
 	}
 	lines, n := matching(f, noRefill)
+	if n == 0 {
+		if lines, n = matching(f, usbNoRefill); n < 3 {
+			lines, n = nil, 0
+		}
+	}
 	if n == 0 && slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
 		lines, n = logged(f, "page allocation failure")
 	}
@@ -80,6 +85,10 @@ func failedAllocations(f *facts.Facts) []Finding {
 
 // noRefill is what drivers say of a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
 var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Memory squeeze, (?:dropping|deferring) packet`)
+
+// usbNoRefill is what those of USB say while they still try, 2 being EVENT_RX_MEMORY of include/linux/usb/usbnet.h; once or twice is
+// how some come up.
+var usbNoRefill = regexp.MustCompile(`: kevent 2 may have been dropped`)
 
 // emptyRings finds receive rings that stood empty: ena_check_for_empty_rx_ring of Linux and FreeBSD looks each second.
 func emptyRings(f *facts.Facts) []Finding {

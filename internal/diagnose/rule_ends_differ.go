@@ -110,8 +110,7 @@ type attachment struct {
 	addr netip.Addr
 }
 
-// networks are the networks that a host has addresses of; none where no length of a prefix was read, as
-// of ifconfig.
+// networks are the networks that a host has addresses of; none where no length of a prefix was read.
 func networks(f *facts.Facts) map[netip.Prefix]attachment {
 	all := map[netip.Prefix]attachment{}
 	for i := range f.NICs {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,20 +41,16 @@ func linkErrors() Rule {
 						out = append(out, with(Info, found)...)
 						continue
 					}
-					command := "sysctl dev." + n.Driver
-					if in.Facts.System == "openbsd" {
-						command = "kstat"
-					}
-					found = lost(c, received(n), do("check the driver's own counters ("+command+"): CRC errors point at cable and "+
-						"optic, missed packets at the ring and the cores", found))
-					found[0].Because = "The BSDs count here both corrupted frames and frames for which the card or host had no buffer."
 					found[0].Confirm = "The counter grows with the traffic."
-					out = append(out, found...)
+					out = append(out, buffersOrDamage(in, n.Driver, lost(c, received(n), found))...)
 					continue
 				}
 				out = append(out, lost(c, received(n), do("replace the cable or the optic; clean the connectors",
 					one(n.Name, []facts.Source{c.Source}, "corrupted frames: %s is %s%s",
 						name, happened(c), ofReceived(n, c))))...)
+			}
+			if len(out) == 0 {
+				out = buffersOrDamage(in, "", ofAllInterfaces(in.Facts, "interfaces.Ierrs", "receive errors"))
 			}
 			return append(out, fabricErrors(in.Facts)...)
 		},
@@ -62,6 +59,24 @@ func linkErrors() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
 			"NIC statistics:\n     rx_crc_errors: 0\n"),
 	}
+}
+
+// buffersOrDamage says of what the BSDs count as receive errors that it may be either; beside a packet thread without time left
+// it is that thread's consequence.
+func buffersOrDamage(in Input, driver string, found []Finding) []Finding {
+	command := "sysctl dev." + cmp.Or(driver, "DRIVER")
+	if in.Facts.System == "openbsd" {
+		command = "kstat"
+	}
+	for i := range found {
+		found[i].Because = "The BSDs count here both corrupted frames and frames for which the card or host had no buffer."
+	}
+	if len(found) > 0 && len(packetThread().Check(in)) > 0 {
+		found = atMost(Warning, found)
+		found[0].Because += " A thread that takes packets from a card uses its whole core: then it is the latter."
+	}
+	return do("check the driver's own counters ("+command+"): CRC errors point at cable and optic, missed packets at the ring and the "+
+		"cores", found)
 }
 
 // fabricErrors finds ports of InfiniBand that count damaged symbols or packets, or had to train their link again. How often

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/shell"
@@ -76,7 +77,8 @@ func betweenNetworks(f *facts.Facts) (src facts.Source, is bool) {
 			continue
 		}
 		for _, s := range n.Addrs {
-			if a, err := netip.ParseAddr(s); err == nil && a.Is4() && a.IsGlobalUnicast() {
+			address, _, _ := strings.Cut(s, "/")
+			if a, err := netip.ParseAddr(address); err == nil && a.Is4() && a.IsGlobalUnicast() {
 				public, private = public || !a.IsPrivate(), private || a.IsPrivate()
 				if a.IsPrivate() {
 					src = n.Source

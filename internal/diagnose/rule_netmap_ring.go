@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -46,7 +47,7 @@ var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full\b|Netm
 func netmapUnreadable(f *facts.Facts) []Finding {
 	lines, n := matching(f, netmapPoll)
 	if n == 0 {
-		return append(netmapJumbo(f), netmapMemory(f)...)
+		return slices.Concat(netmapReset(f), netmapJumbo(f), netmapMemory(f))
 	}
 	name := netmapPoll.FindStringSubmatch(lines[0].Text)
 	found := with(Warning, do("exclude the interface from IPS mode, and check netmap's messages in dmesg; cards without "+
@@ -59,6 +60,24 @@ func netmapUnreadable(f *facts.Facts) []Finding {
 }
 
 var netmapPoll = regexp.MustCompile(`(?:([a-z][\w.]*)[^\w\s]*: )?(?i:error reading netmap data via polling)(?: from iface '([\w.]+))?`)
+
+// netmapReset finds rings whose positions netmap rejects (nm_rxsync_prologue, netmap_ring_reinit, sys/dev/netmap/netmap.c).
+func netmapReset(f *facts.Facts) []Finding {
+	lines, n := matching(f, netmapBadRing)
+	if n == 0 {
+		return nil
+	}
+	name := firstGroup(netmapBadRing, lines[0].Text)
+	found := with(Warning, do("update the program and the system; until then, exclude the interface from the program, or have "+
+		"netmap emulate its rings (sysctl dev.netmap.admode=2, then start the program again); to restart a stuck ring: "+
+		"ifconfig "+name+" down, then up", one(name, lines, "netmap rejected the state of its rings (%s)", counted(n, "line"))))
+	found[0].Because = "The program and the kernel disagree on which slots of the ring are whose: nothing is received or sent " +
+		"through it until they agree again. A defect of the program, or of the driver's support for netmap, is at fault, not load."
+	found[0].Confirm = "The messages appear when traffic stops; it flows while the program is stopped."
+	return found
+}
+
+var netmapBadRing = regexp.MustCompile(`netmap_ring_reinit\s+called for ([a-z][\w.]*)`)
 
 // netmapJumbo finds a port that netmap does not open, since its frames take more than one buffer of the card
 // (netmap_buf_size_validate, sys/dev/netmap/netmap.c).

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ func packetThread() Rule {
 		Because: "One thread runs on one core: packets wait for it or are dropped while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
-			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
+			if noneIdle(in.Facts) {
 				return tunnelTakesAll(in.Facts) // no core idles: cpu-saturated says the rest
 			}
 			if len(fullInKernel(in.Facts)) > 0 {
@@ -62,6 +63,15 @@ func packetThread() Rule {
 	}
 }
 
+// noneIdle reports whether all processors were shown to have no time left.
+func noneIdle(f *facts.Facts) bool {
+	const few = 0.05
+	if all := f.AllProcessors; all != nil && all.Idle < few {
+		return true
+	}
+	return everyCore(f) && !slices.ContainsFunc(f.Processors, func(p facts.Processor) bool { return p.Idle+p.Nice >= few })
+}
+
 // moreQueues says how the card that a thread of FreeBSD is named after gets more queues, each with its own thread.
 func moreQueues(thread string) string {
 	card, unit := "ix", "0"
@@ -74,8 +84,13 @@ func moreQueues(thread string) string {
 			"queues='4'/>); a kernel with ALTQ (OPNsense, pfSense) uses one unless hw.vtnet.altq_disable=1 in /boot/loader.conf"
 	case "hn":
 		return "give the virtual machine more processors (hn uses a channel for each, at most 8)"
-	case "re", "rl", "bge", "msk", "sk", "nfe", "age", "alc", "fxp", "xl", "axge", "xn":
+	case "em", "re", "rl", "bge", "msk", "sk", "nfe", "age", "alc", "fxp", "xl", "axge", "xn": // em_set_num_queues of sys/dev/e1000/if_em.c
 		return "use a card with several queues (igb, igc, ix)"
+	case "cxl", "cxgbe", "t4nex", "t5nex", "t6nex":
+		return "use more queues (hw.cxgbe.nrxq=N and hw.cxgbe.ntxq=N in /boot/loader.conf)"
+	}
+	if !slices.Contains(iflibDrivers, card) {
+		return "use more of the card's queues (the manual page of " + card + " names the setting)"
 	}
 	return fmt.Sprintf("use more queues (of %[1]s%[2]s: dev.%[1]s.%[2]s.iflib.override_nrxqs=N and override_ntxqs=N in "+
 		"/boot/loader.conf)", card, unit)

@@ -44,6 +44,9 @@ func ringDrops() Rule {
 				out = append(out, do(action, found)...)
 			}
 			if len(out) == 0 {
+				out = do(takeFaster(in.Facts, &facts.NIC{}), ofAllInterfaces(in.Facts, "interfaces.Idrop", "received packets were dropped"))
+			}
+			if len(out) == 0 {
 				return loggedOverrun(in.Facts)
 			}
 			return out
@@ -51,6 +54,18 @@ func ringDrops() Rule {
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 5000)),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0)),
 	}
+}
+
+// ofAllInterfaces is a loss that netstat -w counts of all interfaces together.
+func ofAllInterfaces(f *facts.Facts, counter, what string) []Finding {
+	c, arrived := f.Counters[counter], total(f, "interfaces.Ipkts")
+	if c.Value == 0 || arrived == 0 {
+		return nil
+	}
+	found := lost(c, arrived, one("all interfaces", []facts.Source{c.Source}, "%s: %s, %s of the packets (%d received)", what, happened(c),
+		percent(lossShare(c, arrived)), arrived))
+	found[0].Confirm = "netstat -I NAME -w 1 shows which interface it is."
+	return found
 }
 
 // printedName is the name of a counter as the quoted line prints it, where it does.

@@ -135,16 +135,15 @@ func fullClass(n *facts.NIC) []Finding {
 
 // classAtCeiling finds a class, without classes below it, that sent as fast as it may when tc measured its rate.
 func classAtCeiling(n *facts.NIC) []Finding {
-	const full = 0.95
 	parents := map[string]bool{}
 	for _, c := range n.Classes {
 		parents[c.Parent] = true
 	}
 	for _, c := range n.Classes {
-		if limit := c.Ceiling(); !parents[c.ID] && limit > 0 && float64(c.Measured) >= full*float64(limit) && c.Overlimits.Value > 0 {
+		if c.Ceil = c.Ceiling(); !parents[c.ID] && atCeiling(c) && c.Overlimits.Value > 0 {
 			return do(fmt.Sprintf("raise its ceil above %s if the link carries more, or check what is classified into it (tc -s "+
-				"filter show)", limit), one(n.Name+" "+c.Kind+" "+c.ID, []facts.Source{c.Sent.Source}, "the class sends %s, and its ceiling "+
-				"is %s", c.Measured, limit))
+				"filter show)", c.Ceil), one(n.Name+" "+c.Kind+" "+c.ID, []facts.Source{c.MeasuredLine}, "the class sends %s, and its ceiling "+
+				"is %s", c.Measured, c.Ceil))
 		}
 	}
 	return nil

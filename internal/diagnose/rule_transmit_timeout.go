@@ -46,6 +46,7 @@ func hungWords() []string {
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
 		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
 		"mc assert!", "firmware reports adapter error", ": host status block [", // bnx2x and bxe, cxgb4, tg3's dump of its state
+		"tx stalled? resetting chipset", "tx timeout. lost interrupt?", "fatal interrupt. reset", "fatal interrupt 0x", // drivers of other makers for macOS, alx
 		"malicious driver detection event",                                                                          // i40e, ice, ixl
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }
@@ -225,7 +226,7 @@ var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|\b([a-z][\w.-]
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x|\be1000e ([a-z]\w*):? Reset adapter unexpectedly|` +
-	`\[bnx2x_\w+:\d+\(([a-z][\w.-]*)\)\]`)
+	`\[bnx2x_\w+:\d+\(([a-z][\w.-]*)\)\]|\[([A-Z]\w+)\]: (?:Tx (?:stalled|timeout)|Fatal interrupt)`)
 
 // hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".
 var hungSlot = regexp.MustCompile(`\b([a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): `)

@@ -18,7 +18,7 @@ func usbErrors() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, usbFailure)
 			if n == 0 {
-				return leftBus(in.Facts)
+				return append(stalledOnBus(in.Facts), leftBus(in.Facts)...)
 			}
 			card := firstGroup(usbFailure, lines[0].Text)
 			return do("use another port and cable, without a hub and away from other USB 3 devices; otherwise update the card's "+
@@ -37,6 +37,26 @@ var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+:? (eth\d+): Failed to (
 	`Failed to (?:read|write) (?:reg(?:ister)? )?(?:index )?0x[0-9a-f]+[:,] (?:ret = )?)-(?:71|75|84|110)\b|` +
 	`\b(r8152 \d+-[\d.]+:\d+\.\d+): (?:read|write) type=0x[0-9a-f]+, index=0x[0-9a-f]+ fail -(?:71|75|84|110)\b|` +
 	`\b(RTL\w+|RTW): .*\burb status\(-(?:71|75|84|110)\)`)
+
+// usbStalled is what drivers/net/usb/usbnet.c, until it became a debug message, and lan78xx.c say while they still work on the same
+// event: 0 and 1 are EVENT_TX_HALT and EVENT_RX_HALT of usbnet.h, a transfer that the card refused.
+var usbStalled = regexp.MustCompile(`\b(\S+): kevent [01] may have been dropped`)
+
+// stalledOnBus finds cards whose transfers stall faster than the driver restarts them.
+func stalledOnBus(f *facts.Facts) []Finding {
+	lines, n := matching(f, usbStalled)
+	if n == 0 {
+		return nil
+	}
+	card := firstGroup(usbStalled, lines[0].Text)
+	found := with(repeated(n, 3), one(card, lines, "transfers of %s stall faster than its driver restarts them (%s)", card,
+		counted(n, "line")))
+	found[0].Because = "The card refuses USB transfers (a halted endpoint): the driver clears the halt, and until then nothing " +
+		"is received or sent."
+	found[0].Confirm = "The messages come when the transfer stops."
+	return do("use another port and cable, without a hub, and a sufficient power supply; update the kernel and the card's firmware",
+		found)
+}
 
 // usbGone is what drivers say of a card that left the bus: usbnet.c, and Realtek's own drivers of wireless cards.
 var usbGone = regexp.MustCompile(`\b(\w+) \d+-[\d.]+:\d+\.\d+ \S+: unregister '\w+' usb-|\b(RTW): rtw_ndev_uninit\((\w+)\)`)

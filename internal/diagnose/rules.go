@@ -24,7 +24,7 @@ func Rules() []Rule {
 		netisrThread(), netisrDrops(), inputQueue(),
 		aspmLoss(), ringSmall(), ringDrops(), virtualFunctionDrops(), powerSaving(), pauseFrames(), mixedSpeeds(),
 		softnetDropped(), softnetSqueezed(), numaFar(),
-		emulatedCard(), diskBusy(), diskWait(), diskErrors(), poolWait(), arrayRebuilds(),
+		emulatedCard(), arrayRebuilds(), diskBusy(), diskWait(), diskErrors(), poolWait(),
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), shaperGiants(), shaperFIFO(), qdiscDrops(), sendRingFull(), tapQueue(), overlayDrops(), bundlePort(),
 		shaperLimit(), bondBalance(), testWindow(), programBuffer(), sshWindow(), hundredMegabit(), testProgram(), slowerLink(), bufferbloat(), delayedRoundTrips(), interruptModeration(), bondAggregator(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,7 +137,7 @@ var vlanName = regexp.MustCompile(`^[a-z]+[0-9]+(?:\.|_vlan)[0-9]{1,4}$`)
 
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
-	driver = strings.TrimRight(driver, "-_.")
+	driver = strings.TrimRight(driver, "-_.:0123456789") // vnet0:17 of iocage
 	switch {
 	case vlanName.MatchString(name):
 		driver = "vlan"
@@ -154,13 +155,11 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	case "bridge", "veb":
 		n.Kind = "bridge"
 	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr",
-		"pair", "vether", "stf", "ipsec", "ovpn", "usbus":
+		"pair", "vether", "vnet", "stf", "ipsec", "ovpn", "usbus":
 		n.Kind = driver
 	}
-	_, flags, _ := strings.Cut(rest, "<")
-	flags, _, _ = strings.Cut(flags, ">")
-	list := "," + flags + ","
-	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
+	flags := namedBits(rest)
+	n.Up = slices.Contains(flags, "UP") && slices.Contains(flags, "RUNNING")
 	n.MTU = wholeMTU(pairs(strings.Fields(rest))["mtu"])
 	if rest == "?" { // a grep cut the line
 		n.Up, n.StateUnknown = true, true
@@ -169,22 +168,30 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	return n
 }
 
+// namedBits are the names behind a number: "8843<UP,RUNNING>", which lost its brackets on many pages of the web.
+func namedBits(text string) []string {
+	_, list, bracketed := strings.Cut(text, "<")
+	list, _, _ = strings.Cut(list, ">")
+	if words := strings.Fields(text); !bracketed && len(words) > 1 && strings.ToUpper(words[1]) == words[1] {
+		list = words[1]
+	}
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
 func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 	words = append(words, "") // a key may stand alone
 	switch key, _, _ := strings.Cut(words[0], "="); key {
 	case "options":
-		_, list, _ := strings.Cut(line, "<")
-		list, _, _ = strings.Cut(list, ">")
-		for _, o := range strings.Split(list, ",") {
-			if o != "" {
-				n.Features[o] = Feature{On: true, Source: src}
-			}
+		for _, o := range namedBits(line) {
+			n.Features[o] = Feature{On: true, Source: src}
 		}
 		n.show("options", src)
 	case "ether", "lladdr":
-		n.MAC = words[1]
+		if n.MAC = words[1]; n.MAC == appleT2 {
+			n.Kind = "loopback"
+		}
 	case "inet", "inet6":
-		n.Addrs = append(n.Addrs, words[1])
+		n.Addrs = append(n.Addrs, withPrefix(words))
 	case "media:":
 		n.media(strings.TrimSpace(strings.TrimPrefix(line, "media:")), src)
 	case "hwaddr": // some releases print media on the same line
@@ -212,6 +219,42 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 	case "lane":
 		n.lane(line, src)
 	}
+}
+
+// appleT2 is the address that macOS gives its interface to the T2 chip inside of a Mac, which says 100baseTX and
+// leads out of the machine no more than a loopback.
+const appleT2 = "ac:de:48:00:11:22"
+
+// withPrefix is an address with the length of its prefix: "10.0.0.1 netmask 0xffffff00", "fe80::1%em0 prefixlen 64".
+func withPrefix(words []string) string {
+	values := pairs(words[2:])
+	if bits, ok := MaskBits(values["netmask"]); ok {
+		return words[1] + "/" + strconv.Itoa(bits)
+	}
+	if v, ok := count(values["prefixlen"]); ok && v <= 128 && !strings.Contains(words[1], "/") {
+		return words[1] + "/" + strconv.FormatUint(v, 10)
+	}
+	return words[1]
+}
+
+// MaskBits is the length of the prefix of a netmask: 255.255.255.0 or 0xffffff00.
+func MaskBits(mask string) (bits int, ok bool) {
+	var n uint32
+	if at, err := netip.ParseAddr(mask); err == nil && at.Is4() {
+		for _, b := range at.As4() {
+			n = n<<8 | uint32(b)
+		}
+	} else {
+		hex, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(mask), "0x"), 16, 32)
+		if err != nil || !strings.HasPrefix(strings.ToLower(mask), "0x") {
+			return 0, false
+		}
+		n = uint32(hex)
+	}
+	for bits < 32 && n&(1<<31) != 0 {
+		bits, n = bits+1, n<<1
+	}
+	return bits, n == 0
 }
 
 // laneOf is what ifconfig -v says of the light that arrives (sbin/ifconfig/sfp.c): "lane 1: RX power: 0.50 mW (-3.01 dBm)", and
@@ -316,12 +359,8 @@ func (f *Facts) readHWFeatures(t text) error {
 			continue
 		}
 		found = true
-		_, list, _ := strings.Cut(trimmed, "<")
-		list, _, _ = strings.Cut(list, ">")
-		for _, o := range strings.Split(list, ",") {
-			if o != "" {
-				n.Features[o] = Feature{On: o != "LRO" || lro, Source: f.Line(t.from, i+1)}
-			}
+		for _, o := range namedBits(trimmed) {
+			n.Features[o] = Feature{On: o != "LRO" || lro, Source: f.Line(t.from, i+1)}
 		}
 	}
 	return nothingUnless(found)

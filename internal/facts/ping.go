@@ -37,8 +37,9 @@ type Ping struct {
 
 	times     []float64 // of the answers that are shown
 	sum       float64
-	last      int  // the number of the last answer
-	adjoining bool // the line before this one was an answer
+	last      int          // the number of the last answer
+	awaited   map[int]bool // the numbers that count as sent and have no answer so far
+	adjoining bool         // the line before this one was an answer
 }
 
 // What ping prints, in any language: only the form of the numbers is looked at (iputils ping/ping_common.c, BSD ping.c,
@@ -68,8 +69,8 @@ var (
 	pingCount = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
 	pingTook  = regexp.MustCompile(`, time (\d+) ?ms$`)
 	pingSent  = regexp.MustCompile(`^\d+ packets transmitted, \d+ (?:packets )?received`)
-	pingNone  = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
-		`Request timeout for icmp_seq \d+|` +
+	pingNone  = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=(\d+)|` +
+		`Request timeout for icmp_seq (\d+)|` +
 		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|` +
 		`Tiempo de espera agotado para esta solicitud\.)$`)
 	pingStatistics = regexp.MustCompile(`^Ping\S* \S+ \S+ ([0-9a-fA-F.:]+[0-9a-fA-F]) ?:$`)
@@ -140,12 +141,12 @@ func (p *Ping) take(line string, at func() Source) {
 		}
 		p.answer(milliseconds(m[1]+m[2]+m[3]), line, at())
 		answered = true
-	} else if pingNone.MatchString(line) {
-		p.Sent++
+	} else if m := pingNone.FindStringSubmatch(line); m != nil {
 		p.last++
-		if src := at(); p.Missing.Text == "" {
-			p.Missing = src
+		if number := m[1] + m[2]; number != "" {
+			p.last = smallNumber(number)
 		}
+		p.await(p.last, at())
 		answered = p.adjoining
 	} else if pingNote.MatchString(line) {
 		answered = p.adjoining
@@ -193,16 +194,34 @@ func (p *Ping) answer(s float64, line string, at Source) {
 	}
 	if m := pingNumber.FindStringSubmatch(line); m != nil {
 		number := smallNumber(m[1])
-		if gap := number - p.last - 1; p.adjoining && gap > 0 && gap < most {
-			p.Sent += gap
-			if p.Missing.Text == "" {
-				p.Missing = at
+		if p.awaited[number] { // a late one
+			delete(p.awaited, number)
+			p.Sent--
+		} else {
+			if gap := number - p.last - 1; p.adjoining && gap < most {
+				for n := p.last + 1; n < number; n++ {
+					p.await(n, at)
+				}
 			}
+			p.last = number
 		}
-		p.last = number
 	}
 	p.Min, p.Max, p.sum = min(p.Min, s), max(p.Max, s), p.sum+s
 	p.Avg = p.sum / float64(p.Answered)
+}
+
+// await counts a packet that has no answer so far: ping (-O of iputils, and Apple's) says so when it sends the next one.
+func (p *Ping) await(number int, at Source) {
+	p.Sent++
+	if p.Missing.Text == "" {
+		p.Missing = at
+	}
+	if p.awaited == nil {
+		p.awaited = map[int]bool{}
+	}
+	if len(p.awaited) < timesLimit {
+		p.awaited[number] = true
+	}
 }
 
 // timesLimit bounds the answers whose times are kept.

@@ -16,6 +16,10 @@ func TestPingForms(t *testing.T) {
 			"    Minimum = 6ms, Maximum = 121ms, Average = 11ms\n", "192.0.2.9", 50, 40, 0.006, 0.121},
 		{"64 bytes from 192.0.2.9: icmp_seq=7 ttl=64 time=2.00 ms\n64 bytes from 192.0.2.9: icmp_seq=9 ttl=64 time=4.00 ms\n" +
 			"...\n64 bytes from 192.0.2.9: icmp_seq=40 ttl=64 time=3.00 ms\n", "192.0.2.9", 4, 3, 0.002, 0.004},
+		{"64 bytes from 192.0.2.9: icmp_seq=0 ttl=60 time=9.00 ms\nRequest timeout for icmp_seq 1\nRequest timeout for icmp_seq 2\n" +
+			"64 bytes from 192.0.2.9: icmp_seq=2 ttl=60 time=1500 ms\n64 bytes from 192.0.2.9: icmp_seq=3 ttl=60 time=600 ms\n" +
+			"64 bytes from 192.0.2.9: icmp_seq=5 ttl=60 time=8.00 ms\n64 bytes from 192.0.2.9: icmp_seq=4 ttl=60 time=1100 ms\n",
+			"192.0.2.9", 6, 5, 0.008, 1.5},
 		{"64 bytes from pi (2001:db8::9): icmp_seq=1 ttl=64 time=2.00 ms\n", "2001:db8::9", 1, 1, 0.002, 0.002},
 	} {
 		f, err := FromTexts("posted", map[string]string{"uname -a": "Linux a 6.12.9 #1 SMP x86_64 GNU/Linux\n", "ping": c.text}, 0)

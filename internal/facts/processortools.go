@@ -180,7 +180,7 @@ func (f *Facts) readTop(t text) error {
 // "... 9:30 93.65% kernel{em1 taskq}", before 8 "... 99:09 5.08% 5.08% swi1: net", of OpenBSD with a number of the thread
 // in place of the user, of Linux "... 99.3 0.0 10:11.11
 // ksoftirqd/3" and vhost-4711, which carries the packets of a virtual machine, and programs that carry the packets of a tunnel in one thread.
-var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
+var topThread = regexp.MustCompile(`^ *\d+ +(?:root|0) +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
 	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+|vhost-\d+)|` +
 	`^ *\d+ +(?:root|\d+) +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|` +
 	`softnet\d*)$|` +

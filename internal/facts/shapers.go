@@ -31,7 +31,7 @@ func (f *Facts) readDummynet(t text) error {
 		found, rows, c = true, false, nil
 		if len(f.Shapers) < rowLimit {
 			f.Shapers = append(f.Shapers, Class{Kind: "dummynet",
-				ID: id, Sent: Counter{Source: src}, Dropped: Counter{Source: src}})
+				ID: id, Named: src, Sent: Counter{Source: src}, Dropped: Counter{Source: src}})
 			c = &f.Shapers[len(f.Shapers)-1]
 		}
 	}

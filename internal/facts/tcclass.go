@@ -50,7 +50,7 @@ func (f *Facts) readClasses(t text) error {
 		q.counters(words, f.Line(t.from, i+1))
 		c.Sent, c.Dropped, c.Overlimits, c.Backlog = q.Sent, q.Dropped, q.Overlimits, q.Backlog
 		if words[0] == "rate" && len(words) > 2 && strings.HasSuffix(words[2], "pps") {
-			c.Measured = tcRate(words[1])
+			c.Measured, c.MeasuredLine = tcRate(words[1]), f.Line(t.from, i+1)
 		}
 		if v, ok := count(pairs(words)["giants:"]); ok {
 			c.Giants = Counter{Value: v, Source: f.Line(t.from, i+1)}
@@ -129,7 +129,26 @@ var (
 	pfQueue = regexp.MustCompile(`^queue\s+(\S+)(?:(?: parent \S+)? on (\S+)| )`)
 	pfSent  = regexp.MustCompile(`\[ *pkts: +(\d+) +bytes: +\d+ +dropped pkts: +(\d+)`)
 	pfLimit = regexp.MustCompile(`qlimit (\d+)|qlength: +\d+/ *(\d+)`)
+	// pfRate is "bandwidth 19M, max 19M" (print_queuespec of OpenBSD's sbin/pfctl/pfctl_parser.c), "bandwidth 10Mb hfsc(
+	// upperlimit(20Mb 1000 10Mb) )" (print_hfsc_sc of FreeBSD's pfctl_altq.c), and "measured: 801.3 packets/s, 9.90Mb/s".
+	pfRate = regexp.MustCompile(`\b(bandwidth|max|upperlimit|packets/s,)(?:\([^)]*)? ([0-9.]+) ?([KMG]?)b?(?:[,)/ ]|$)`)
 )
+
+// rates takes what a line says of a queue of pf: what it is promised, what it may have, and what it had in the last seconds.
+func (c *Class) rates(line string, src Source) {
+	for _, m := range pfRate.FindAllStringSubmatch(line, -1) {
+		switch v := tcRate(m[2] + m[3] + "bit"); m[1] {
+		case "bandwidth":
+			if c.Rate = v; strings.Contains(line, " cbq(") && !strings.Contains(line, " borrow ") {
+				c.Ceil = v
+			}
+		case "packets/s,":
+			c.Measured, c.MeasuredLine = v, src
+		default:
+			c.Ceil = v
+		}
+	}
+}
 
 // readPfQueues reads pfctl -v -s queue: a line for each queue of an interface, and below it what it sent and dropped.
 func (f *Facts) readPfQueues(t text) error {
@@ -144,7 +163,7 @@ func (f *Facts) readPfQueues(t text) error {
 			}
 			n := f.linkOf(link, "", f.Line(t.from, i+1))
 			n.Classes = append(n.Classes, Class{Kind: "pf", ID: m[1], Options: shorten(strings.TrimPrefix(line, m[0])),
-				Rate: tcRate(pairs(strings.Fields(line))["bandwidth"] + "bit"), Sent: Counter{Source: f.Line(t.from, i+1)}})
+				Named: f.Line(t.from, i+1), Sent: Counter{Source: f.Line(t.from, i+1)}})
 			c = &n.Classes[len(n.Classes)-1]
 		}
 		if c == nil {
@@ -156,6 +175,7 @@ func (f *Facts) readPfQueues(t text) error {
 			c.Sent, c.Dropped = Counter{Value: sent, Source: f.Line(t.from, i+1)}, Counter{Value: dropped,
 				Source: f.Line(t.from, i+1)}
 		}
+		c.rates(line, f.Line(t.from, i+1))
 		if m := pfLimit.FindStringSubmatch(line); m != nil {
 			c.Limit = int64(smallNumber(m[1] + m[2]))
 		}

@@ -354,11 +354,14 @@ type Class struct {
 	Dropped    Counter `json:"dropped"`
 	Overlimits Counter `json:"overlimits"`
 	Backlog    int64   `json:"backlog_bytes"`
-	Options    string  `json:"options,omitempty"`
+	// Named is the line that names a pipe or a queue of pf, and says its rate.
+	Named   Source `json:"-"`
+	Options string `json:"options,omitempty"`
 	// Giants are packets longer than those for which HTB computed how long each takes.
 	Giants Counter `json:"giants,omitzero"`
 	// Measured is the rate that an estimator saw, 0 without one.
-	Measured units.Rate `json:"measured_bps,omitempty"`
+	Measured     units.Rate `json:"measured_bps,omitempty"`
+	MeasuredLine Source     `json:"-"`
 	// Loss is the share that a pipe of dummynet loses on purpose, DelayMS what it adds to the round trip.
 	Loss    float64 `json:"configured_loss,omitempty"`
 	DelayMS float64 `json:"configured_delay_ms,omitempty"`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -185,7 +186,7 @@ func (k *checker) judgeReached(gate *assignment, files []*source, family string,
 		}
 		for _, m := range hostAddress[family].FindAllStringSubmatch(f.text, 1000) {
 			address, err := netip.ParseAddr(m[1])
-			bits, ok := maskBits(m[3])
+			bits, ok := facts.MaskBits(m[3])
 			if family == "inet6" || m[2] != "" {
 				bits, ok = usual, true
 				if length := m[2] + m[3]; length != "" {

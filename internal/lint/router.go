@@ -5,10 +5,10 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // judgeRouter reports a default router, or the router of a static route, that is in no network of the host, when
@@ -174,26 +174,6 @@ func networkOf(e conffile.Entry) (network netip.Prefix, clear bool) {
 	if at < 0 || at+1 == len(words) {
 		return network, false
 	}
-	bits, ok := maskBits(words[at+1])
+	bits, ok := facts.MaskBits(words[at+1])
 	return netip.PrefixFrom(netip.MustParseAddr(words[i]), bits), ok
-}
-
-// maskBits is the length of the prefix of a netmask: 255.255.255.0 or 0xffffff00.
-func maskBits(mask string) (bits int, ok bool) {
-	var n uint32
-	if at, err := netip.ParseAddr(mask); err == nil && at.Is4() {
-		for _, b := range at.As4() {
-			n = n<<8 | uint32(b)
-		}
-	} else {
-		hex, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(mask), "0x"), 16, 32)
-		if err != nil || !strings.HasPrefix(strings.ToLower(mask), "0x") {
-			return 0, false
-		}
-		n = uint32(hex)
-	}
-	for bits < 32 && n&(1<<31) != 0 {
-		bits, n = bits+1, n<<1
-	}
-	return bits, n == 0
 }

@@ -128,7 +128,7 @@ func interfaceProblem(on system.System, text string) error {
 	for i := range len(text) {
 		c := text[i]
 		// Linux's isspace counts the no-break space of Latin-1 too.
-		if c == '/' || c == ':' || c <= ' ' || c == 0x7f || c == 0xa0 || on == system.FreeBSD && c >= utf8.RuneSelf {
+		if c == '/' || c == ':' && on != system.FreeBSD || c <= ' ' || c == 0x7f || c == 0xa0 || on == system.FreeBSD && c >= utf8.RuneSelf {
 			return fmt.Errorf("%+q cannot be in the name of an interface", rune(c))
 		}
 	}

@@ -18,7 +18,7 @@ func TestRealNames(t *testing.T) {
 		names  string
 	}{
 		{OfInterface, "linux", "lo eth0 enp0s31f6 wlp2s0 eth0.100 br-1a2b3c4d5e6f veth_x 0a 123456789012345 $(id) -x übung"},
-		{OfInterface, "freebsd", "em0 ix1 vlan10 lan-dmz epair0a igb0.100 a;b"},
+		{OfInterface, "freebsd", "em0 ix1 vlan10 lan-dmz epair0a igb0.100 vnet0:17 a;b"},
 		{OfInterface, "openbsd", "em0 vio1 aggr0 pair12 lo0"},
 		{OfDriver, "linux", "e1000e virtio_net 8139too N/A|802.1Q VLAN Support"},
 		{OfModule, "linux", "nf_conntrack x86_pkg_temp_thermal"},

@@ -102,7 +102,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW"},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show"},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show"},
-	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a"},
+	{regexp.MustCompile(`^\S+: flags=\S+(?:<| [A-Z]{2,}[A-Z0-9,_]+\s)|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a"},
 	{pieceOfLink, "ifconfig -a"},
 	{regexp.MustCompile(`^(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah|arp|carp|pfsync):$|` +
 		`^TCP connection count by state:$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s"},
@@ -151,10 +151,11 @@ var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\
 
 // goesOn are what stands behind an empty line that does not end an output.
 var goesOn = map[string]*regexp.Regexp{
-	"ping":         regexp.MustCompile(`^--- `),
-	"iperf3":       regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
-	"top":          processRow,
-	"zpool status": regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
+	"ping":           regexp.MustCompile(`^--- `),
+	"iperf3":         regexp.MustCompile(`^ *\d+ +\d+ +\d+ +\d+\.\d+ +\d+\.\d+ *$`), // of netperf
+	"top":            processRow,
+	"systat -ifstat": regexp.MustCompile(`^\s*[a-z]\w*\s+in\s+[0-9.]+ [KMG]?[bB]`),
+	"zpool status":   regexp.MustCompile(`^(?:\tNAME +STATE|\s+NAME +STATE +READ|errors: |config:|\s*pool: )`),
 }
 
 // processRow is a row of top's processes: number, owner, priority, nice value.

@@ -114,7 +114,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top"},
 	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top"},
 	{regexp.MustCompile(`^ *\d+\.\d+% +(?:\S+ +)?\[[\w.]+\] +\[k\] \w+`), "perf top"},
-	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top"},
+	{regexp.MustCompile(`^ *\d+ +(?:root|0) .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top"},
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump"},
 	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump"},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
@@ -136,7 +136,7 @@ var looseLines = formsOf([]namedForm{
 		"dmesg"},
 	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
 		`: Resetting controller due to a timeout`), "dmesg"},
-	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|Tx stalled\? Resetting chipset|^\W*Ethernet \[[A-Z]\w+\]: |(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
 		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg"},
@@ -144,8 +144,8 @@ var looseLines = formsOf([]namedForm{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface"},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|` +
-		`ring_reinit).* full hwcur|` +
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_grab_packets.* full hwcur|` +
+		`netmap_ring_reinit\s|nm_[rt]xsync_prologue\s|` +
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},

@@ -57,7 +57,7 @@ var strongMarks = []struct {
 		`Lien encap:|Encapsulamento do Link:|^\s+[RT]X (?:packets \d+  bytes|errors \d+  dropped) |^(Ip|Tcp|Udp|TcpExt|IpExt):$|` +
 		`segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
-	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
+	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |\d% \[?(?:kernel|intr|idle)\{|cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
 		`mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|` +
 		`^TCP connection count by state:|^kern\.ipc\.maxsockbuf|` +
@@ -145,9 +145,9 @@ var relatives = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`/System/Library/|\bagrCtlRSSI: |\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
+	{regexp.MustCompile(`(?m)/System/Library/|\bagrCtlRSSI: |\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
 		`inet6 \S+ prefixlen \d+ secured|\butun\d+: flags=|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
-		`iperf3-darwin|mbuf 2KB clusters in use|\(kernel\) Ethernet \[|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+		`iperf3-darwin|mbuf 2KB clusters in use|^(?:.*\W)?Ethernet \[[A-Z]\w+\]: |\]: Tx stalled\? Resetting chipset|^Request timeout for icmp_seq \d|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
 	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\b[Dd]ragon[Ff]ly(?: ?BSD)? v?\d+\.\d`), "DragonFly BSD"},
 	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
