@@ -130,7 +130,7 @@ func (p linkPair) mtusDiffer(a, b *facts.Facts) []Finding {
 	if n.MTU == 0 || m.MTU == 0 || n.MTU == m.MTU {
 		return nil
 	}
-	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s has %d",
+	found := one("mtu", []facts.Source{shownOr(n, "mtu"), shownOr(m, "mtu")}, "%s of %s has an MTU of %d, %s of %s has %d",
 		n.Name, a.Host, n.MTU, m.Name, b.Host, m.MTU)
 	found[0].Because = "On one link the larger packets are lost silently; across routers path MTU discovery has to find " +
 		"the smaller MTU, which filtered ICMP prevents."

@@ -206,6 +206,8 @@ func linuxSlowCollectors() []collector {
 			shown: "metrics of `node_exporter`", files: `^(node_exporter|curl .*/metrics)$`},
 		{part: "memory in use", op: host.Command("free"), parse: (*Facts).readFree, when: recorded, area: Machine,
 			files: `^free( -\S+)*$`},
+		{part: "brief links", op: host.Command("ip", "-br", "address", "show"), parse: (*Facts).readBriefLinks, when: recorded,
+			area: Interfaces, files: `^ip( -\S+)* -br(ief)?( -\S+)* [al]\w*( [^;&]*)?$`},
 		{part: "mii", op: host.Command("mii-tool"), parse: (*Facts).readMiiTool, when: recorded, area: Interfaces,
 			files: `^mii-tool( .*)?$`},
 		{part: "hardware", op: host.Command("lshw", "-C", "network"), parse: (*Facts).readLshw, when: recorded,

@@ -2,6 +2,9 @@ package facts
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
@@ -85,6 +88,36 @@ func (f *Facts) readLinuxInterfaces(t text) error {
 			case head == "Flg" && n.StateUnknown:
 				n.Up = strings.Contains(words[j], "R") && strings.Contains(words[j], "U")
 				n.StateUnknown = false
+			}
+		}
+	}
+	return nothingUnless(found)
+}
+
+// briefLink is a row of ip -br link or ip -br address: "eth0@if5  UP  192.0.2.2/24 fe80::1/64".
+var briefLink = regexp.MustCompile(`^\s*([a-z][\w.-]*)(?:@\S+)?\s+(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT)(?:\s+(.*))?$`)
+
+// readBriefLinks reads them.
+func (f *Facts) readBriefLinks(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		m := briefLink.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		found = true
+		n := f.linuxLink(m[1], f.Line(t.from, i+1))
+		if n.MTU == 0 { // no such row has it
+			delete(n.Shown, "mtu")
+		}
+		if n.StateUnknown && m[2] != "UNKNOWN" {
+			n.Up, n.StateUnknown = m[2] == "UP", false
+		}
+		for _, w := range strings.Fields(m[3]) {
+			if _, err := netip.ParsePrefix(w); err == nil && !slices.Contains(n.Addrs, w) {
+				n.Addrs = append(n.Addrs, w)
+			} else if _, err := net.ParseMAC(w); err == nil && n.MAC == "" {
+				n.MAC = w
 			}
 		}
 	}

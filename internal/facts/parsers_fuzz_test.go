@@ -87,12 +87,13 @@ var pastedSeeds = map[string]string{
 	"wg show": "interface: wg0\npeer: abcdefghijk=\n  endpoint: 192.0.2.1:1\n  latest handshake: 1 minute ago\n  transfer: 0 B received, 4.1 KiB sent\n",
 	"tailscale status": "100.64.0.7  nas  me@  linux  active; relay \"fra\", tx 1 rx 2\n100.64.0.8  pc  me@  linux  active; direct 192.0.2.7:41641\n" +
 		"\t* UDP: false\n\t* MappingVariesByDestIP: true\npong from nas (100.64.0.7) via DERP(fra) in 45ms\n",
-	"lscpu":            "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",
-	"tc -s class show": "class htb 1:1 dev eth0 root rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b\n Sent 10 bytes 1 pkt (dropped 2, overlimits 3 requeues 0)\n",
-	"netstat -w 1":     "            input        (Total)           output\n   packets  errs idrops      bytes    packets  errs      bytes colls\n       100     0     1       6000        50     0       3000     0\n",
-	"systat -vm":       "   1 users    Load  0.1  0.1  0.1\n%Sys 1.0 %Intr 2.0 %User 3.0 %Nice 0.0 %Idle 94.0\n",
-	"sockstat":         "USER     COMMAND    PID   FD  PROTO  LOCAL ADDRESS  FOREIGN ADDRESS\nroot sshd 1 3 tcp4 *:22 *:*\n",
-	"pfctl -vsq":       "queue root on em0 bandwidth 10M\n  [ pkts: 10 bytes: 100 dropped pkts: 1 bytes: 10 ]\n",
+	"ip -br address show": "eth0@if5  UP  192.0.2.2/24 fe80::1/64\neth1  DOWN  02:00:00:00:00:01 <NO-CARRIER,BROADCAST,UP>\n",
+	"lscpu":               "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",
+	"tc -s class show":    "class htb 1:1 dev eth0 root rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b\n Sent 10 bytes 1 pkt (dropped 2, overlimits 3 requeues 0)\n",
+	"netstat -w 1":        "            input        (Total)           output\n   packets  errs idrops      bytes    packets  errs      bytes colls\n       100     0     1       6000        50     0       3000     0\n",
+	"systat -vm":          "   1 users    Load  0.1  0.1  0.1\n%Sys 1.0 %Intr 2.0 %User 3.0 %Nice 0.0 %Idle 94.0\n",
+	"sockstat":            "USER     COMMAND    PID   FD  PROTO  LOCAL ADDRESS  FOREIGN ADDRESS\nroot sshd 1 3 tcp4 *:22 *:*\n",
+	"pfctl -vsq":          "queue root on em0 bandwidth 10M\n  [ pkts: 10 bytes: 100 dropped pkts: 1 bytes: 10 ]\n",
 	"ipfw pipe show": "00001:  20.000 Mbit/s    0 ms burst 0\nq131073  50 sl. 0 flows (1 buckets) sched 65537 weight 0 lmax 0 pri 0 droptail\n" +
 		" sched 65537 type FIFO flags 0x0 0 buckets 1 active\nBKT Prot ___Source IP/port____ ____Dest. IP/port____ Tot_pkt/bytes Pkt/Byte Drp\n" +
 		"  0 ip           0.0.0.0/0             0.0.0.0/0     1488 2231993 46 69000 23\n",

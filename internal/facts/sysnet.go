@@ -95,6 +95,15 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 			n.Duplex = value
 			show("duplex")
 		}
+	case "mtu":
+		if v := wholeMTU(value); v > 0 && n.MTU == 0 {
+			n.MTU = v
+			show("mtu")
+		}
+	case "operstate":
+		if n.StateUnknown && (value == "up" || value == "down") {
+			n.Up, n.StateUnknown = value == "up", false
+		}
 	case "bonding/xmit_hash_policy":
 		n.Hash, _, _ = strings.Cut(value, " ")
 		show("hash")

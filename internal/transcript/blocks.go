@@ -27,6 +27,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|` +
 		`half) duplex)`), "mii-tool"},
 	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink},
+	{regexp.MustCompile(`^lo +UNKNOWN +(?:127\.0\.0\.1/8|00:00:00:00:00:00)\b`), "ip -br address show"},
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network"},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping"},
 	{regexp.MustCompile(`^\s*\d+ packets transmitted, \d+ (?:packets )?received, `), "ping"},
