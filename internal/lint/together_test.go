@@ -142,6 +142,8 @@ func TestTogether(t *testing.T) {
 		{"a queue above its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=65536\n"}, "is above net.isr.maxqlimit, 20480"},
 		{"a queue within its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=20480\n"}, ""},
 		{"files that are opened in an editor", []string{"notes.txt", "vim /etc/sysctl.conf\n\n# forwarding\nnet.inet.tcp.blackhole=2\n#\nnet.inet.tcp.ecn.enable=1\n\nsudo ee /boot/loader.conf\n#... cards ...\nhw.ix.flow_control=\"0\"\nhw.ix.rxd=\"4096\"\n#\n"}, "hw.ix.rxd does not exist"},
+		{"notes with the first line of a script", []string{"notes.sh", "#!/bin/sh\n\n## FreeBSD 14 on a router\npkg update\n\nvi /etc/sysctl.conf\n\n#\nnet.inet.tcp.blackhole=2\n\nvi /boot/loader.conf\n\nhw.ix.txd=\"4096\"\n"}, "hw.ix.txd does not exist"},
+		{"rc.subr's variable for sysctl", []string{"etc/rc.d/entropy", "#!/bin/sh\n. /etc/rc.subr\nstart()\n{\n\t${SYSCTL_W} kern.random.sys.harvest.swi=1 >/dev/null\n}\n"}, "kern.random.sys.harvest.swi does not exist"},
 		{"commands of a guide by sudo", []string{"guide.md", "## On FreeBSD\n```\n# queues\nsudo sysctl net.isr.maxthreads=4\n```\n"}, "net.isr.maxthreads is read at boot only"},
 		{"pf.conf in a script", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\ncat > /etc/pf.conf <<EOF\next_if = \"em0\"\npass out on \\$ext_if\nscrub in on \\$ext_if\nEOF\n"}, "out of order"},
 		{"pf.conf with what a script puts in", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nPF=\"$ROOT/etc/pf.conf\"\ncat > \"$PF\" <<EOF\nif = \"$IF\"\n$RULES\nset limit states 2000\nEOF\n"}, "below the default"},
