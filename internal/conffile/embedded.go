@@ -186,13 +186,37 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 		}
 	}
 	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: s.rejected}
+	other := s.otherRoot(file, target.line)
 	sub.entry = func(e Entry) bool {
 		e.In = g.Kind
+		if e.Block == 0 {
+			e.Block = other
+		}
 		mark(&e)
 		s.emit(e)
 		return !s.stopped
 	}
 	return sub, g.Kind
+}
+
+// fileRoot is what stands above the folder of a configuration file: the root of the host or of a jail.
+var fileRoot = regexp.MustCompile(`^(.*?)/?(?:etc|boot)/`)
+
+// otherRoot is the line on which a script first writes below the root of another host than that of its first file; 0
+// for the first one.
+func (s *scanner) otherRoot(file string, line int) int {
+	root := fileRoot.FindStringSubmatch(file)
+	if root == nil {
+		return 0
+	}
+	first, known := s.roots[root[1]]
+	if !known {
+		if len(s.roots) > 0 {
+			first = line
+		}
+		keep(&s.roots, root[1], first)
+	}
+	return first
 }
 
 // resolved puts the variables that hold a plain text, or the end of a path, into a path.

@@ -59,7 +59,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 			key = r.RenamedTo + "\x00" + e.Iface
 		}
 	}
-	if before, ok := k.set[key]; ok && effective && oneBlock(before, a) {
+	if before, ok := k.set[key]; ok && effective && oneBlock(before, a) && oneBranch(before, a) {
 		if precedes(a, before) {
 			k.superseded(a, before)
 			return
@@ -77,6 +77,19 @@ func oneBlock(before, after *assignment) bool {
 	from, to := before.entry.Raw.End, after.entry.Raw.Start
 	return before.entry.Block == after.entry.Block || after.file.kind == conffile.Other && before.kind == after.kind &&
 		before.file == after.file && to-from < near && assignmentsOnly(after.file.text, from, to)
+}
+
+// branchWord is a word of the shell at which other commands run, or from which on they may not.
+var branchWord = regexp.MustCompile(`(?m)^[ \t]*(?:else|elif|fi|esac)\b|;;[ \t]*$`)
+
+// oneBranch reports two lines that a script writes in the same run, the second wherever it writes the first.
+func oneBranch(before, after *assignment) bool {
+	const near = 4 << 10
+	if before.file != after.file || !after.entry.Has(conffile.Conditional) {
+		return true
+	}
+	from, to := before.entry.Raw.End, after.entry.Raw.Start
+	return before.entry.Has(conffile.Conditional) && from <= to && to-from < near && !branchWord.MatchString(after.file.text[from:to])
 }
 
 // precedes reports a loader's line that a script writes behind one of sysctl.conf:
