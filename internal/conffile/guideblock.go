@@ -149,7 +149,7 @@ type guideText struct {
 var guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
 
 // shortLead is a line of a few words that says what follows.
-var shortLead = regexp.MustCompile(`^(?:[A-Za-z0-9.-]+ ){0,4}[A-Za-z0-9.-]+:$`)
+var shortLead = regexp.MustCompile("^(?:[A-Za-z0-9.`()/-]+ ){0,4}[A-Za-z0-9.`()/-]+:$")
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
