@@ -47,6 +47,7 @@ var fences = []struct {
 	{regexp.MustCompile(`(?i)^[ \t]*\{code(?::[^}]*)?\}`), "{code}"},
 	{regexp.MustCompile(`(?i)^[ \t]*\{noformat\}`), "{noformat}"},
 	{regexp.MustCompile(`^[ \t]*\{\{\{`), "}}}"},
+	{regexp.MustCompile(`^[ \t]*\{%-? *highlight[^%]*%\}`), "{% endhighlight"},
 	{regexp.MustCompile(`^(----+|\.\.\.\.+)[ \t]*$`), ""},
 }
 

@@ -142,6 +142,8 @@ func TestTogether(t *testing.T) {
 		{"a queue above its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=65536\n"}, "is above net.isr.maxqlimit, 20480"},
 		{"a queue within its maximum", []string{loader, "net.isr.maxqlimit=\"20480\"\n", sysctl, "net.inet.ip.intr_queue_maxlen=20480\n"}, ""},
 		{"files that are opened in an editor", []string{"notes.txt", "vim /etc/sysctl.conf\n\n# forwarding\nnet.inet.tcp.blackhole=2\n#\nnet.inet.tcp.ecn.enable=1\n\nsudo ee /boot/loader.conf\n#... cards ...\nhw.ix.flow_control=\"0\"\nhw.ix.rxd=\"4096\"\n#\n"}, "hw.ix.rxd does not exist"},
+		{"a block of Jekyll with a file in the wrong folder", []string{"g.md", "FreeBSD 有 tmpfs:\n{% highlight sh %}\necho 'tmpfs_load=\"YES\"' >> /etc/loader.conf\necho 'tmpfs /tmp tmpfs rw 0 0' >> /etc/fstab\n{% endhighlight %}\n"}, "write the lines to /boot/loader.conf"},
+		{"a list of tunables without a file", []string{"g.md", "OPNsense tunables:\n\n- net.isr.defaultqlimit=512\n- vm.pmap.pti=0\n"}, "vm.pmap.pti = 0 weakens"},
 		{"a here-document of a guide with one mark", []string{"g.md", "On FreeBSD:\n```\ncat >> /etc/sysctl.conf <EOF\nnet.inet.tcp.blackhole=2\nEOF\n```\n"}, "write <<EOF"},
 		{"a lead with a word of code", []string{"g.md", "OpenBSD `/etc/hostname.em0`:\n```\ninet 192.0.2.1/24\n```\nFreeBSD `lagg`:\n```\nifconfig lagg0 create\nifconfig lagg0 laggproto lacp laggport em0\n```\n"}, ""},
 		{"a lagg of a guide that nothing makes", []string{"g.md", "FreeBSD's /etc/rc.conf:\n```\nifconfig_ix2=up\nifconfig_ix3=up\nifconfig_lagg1=\"laggproto lacp laggport ix2 laggport ix3 192.0.2.7/24\"\n```\n"}, "nothing creates lagg1"},
