@@ -446,11 +446,22 @@ func (s *scanner) sysrcFile(file word, words []word, base Entry) {
 		return
 	}
 	for _, w := range words {
-		if !w.quoted && !w.expands && !strings.HasPrefix(w.text, "-") && !strings.ContainsAny(s.text(w.span), "\\$`") {
+		raw := s.text(w.span)
+		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && strings.Trim(name, "%.") == name {
+			s.rejected(Reject{Line: w.line, Span: w.span, Reason: "sysrc writes variables of the shell, of which none has a dot: append " +
+				name + "=\"...\" to " + file.text + " without it", Because: "sysrc refuses the name, and the file is as it was."})
+		}
+		if strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
+			continue // to what the file holds
+		}
+		if !w.expands && (!w.quoted || valueQuoted.MatchString(raw)) && !strings.HasPrefix(raw, "-") && !strings.ContainsAny(raw, "\\$`") {
 			sub.written(kind, w.line, w.span.Start, w.span.End)
 		}
 	}
 }
+
+// valueQuoted is an assignment with all of its value in quotes, as a file has it.
+var valueQuoted = regexp.MustCompile(`^\w+="[^"]*"$`)
 
 // split takes the words apart that a variable before the command's own words stands for.
 func split(words, written []word) []word {

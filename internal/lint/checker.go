@@ -248,7 +248,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
-	if f := cmp.Or(k.localVariable(e), k.halfWord(e), k.capitalFamily(e), k.tunnelMTU(e)); f != nil {
+	if f := cmp.Or(k.localVariable(e), k.noSwitch(e), k.capitalFamily(e), k.tunnelMTU(e)); f != nil {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)

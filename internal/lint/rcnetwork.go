@@ -38,6 +38,10 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		i := slices.Index(words, "inet")
+		if i < 0 && !strings.Contains(a.entry.Name, "_alias") {
+			words = append([]string{"inet"}, words...) // which is what ifconfig takes an address for
+			i = 0
+		}
 		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" ||
 			strings.Count(words[i+1], ".") != 3 ||
 			i+2 < len(words) && strings.Trim(words[i+2], "0123456789.") == "" {

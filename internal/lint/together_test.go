@@ -79,7 +79,8 @@ func TestTogether(t *testing.T) {
 		{"a post of a forum", []string{"post.txt", "My tuning:\n/etc/sysctl.conf\n[CODE]\nnet.inet.tcp.msl=15000\nnet.inet.tcp.inflight.enable=1\n[/CODE]\n"}, "inflight.enable does not exist"},
 		{"a wiki about two systems", []string{"page.wiki", "== FreeBSD ==\nIn /etc/sysctl.conf:\n<pre>\nnet.inet.tcp.blackhole=2\n</pre>\n== OpenBSD ==\nIn /etc/sysctl.conf:\n<pre>\nnet.inet.ip.ifq.maxlen=4096\n</pre>\n"}, ""},
 		{"a congestion control that there is not", []string{loader, "cc_bbr_load=\"YES\"\n"}, "bbr is a TCP stack: tcp_bbr_load"},
-		{"sysrc of the loader's file", []string{"/root/tune.sh", "#!/bin/sh\nsysrc -f /boot/loader.conf hw.igb.rxd=4096\n"}, "hw.igb.rxd does not exist"},
+		{"sysrc of the loader's file", []string{"/root/tune.sh", "#!/bin/sh\nsysrc -f /boot/loader.conf fuse_load=\"YES\"\nsysrc -f /etc/rc.conf kld_list+=\"cuse\"\n"}, "it is called fusefs_load now"},
+		{"a name with dots for sysrc", []string{"/root/tune.sh", "#!/bin/sh\nsysrc -f /boot/loader.conf kern.ipc.nmbjumbop=2097152\n"}, "none has a dot"},
 		{"half a word", []string{rc, "pflog_enable=\"Y\"\n"}, "takes YES or NO"},
 		{"a file of rules", []string{"/etc/ipfw.rules", "add 100 allow ip from any to any\nadd 200 deny log all from any to any\n"}, "decides about all of them"},
 		{"a default router outside", []string{rc, "ifconfig_em0=\"inet 192.0.2.9 netmask 255.255.255.0\"\nifconfig_em1=\"up\"\ndefaultrouter=\"198.51.100.1\"\n"}, "none of the networks of the interfaces (192.0.2.0/24) has 198.51.100.1"},
@@ -296,6 +297,11 @@ func TestTogether(t *testing.T) {
 		{"resources of Puppet", []string{"a.pp", "class web {\n  sysctl { 'kern.ipc.soacceptqueue': value => '4096' }\n  file_line { 'a':\n    path => '/boot/loader.conf',\n    line => 'hw.igb.rxd=\"4096\"',\n  }\n}\n"}, "hw.igb.rxd does not exist"},
 		{"a line that a function adds to a file", []string{"x.sh", "#!/bin/sh\nsysrc pf_enable=YES\nadd_line_if_missing \"net.inet.ip.fastforwarding=1\" /etc/sysctl.conf\nadd_line_if_missing \"a=1\" /etc/motd\n"}, "fastforwarding does not exist"},
 		{"two files in a block", []string{"a.md", "FreeBSD. Kernel (/boot/loader.conf):\n```sh\nkern.ipc.shmseg=1024\nNetwork (/etc/sysctl.conf):\nnet.inet.tcp.sendbuf_max=2097152\nnet.inet.ip.fastforwarding=1\n```\n"}, "fastforwarding does not exist"},
+		{"typographic quotes of jail.conf", []string{jail, "exec.start = “/bin/sh /etc/rc”;\nexec.stop = \"/bin/sh /etc/rc.shutdown “x”\";\n"}, "write exec.start = \"/bin/sh /etc/rc\""},
+		{"a list without quotes as a macro", []string{"pf.conf", "# FreeBSD\nnat on em0 from any to any -> (em0)\next = em0\ntcp={ ssh, http }\nudp = \"{ 53 }\"\nset skip on lo0\npass on $ext proto tcp to port $tcp\npass proto udp to port $udp\n"}, "write tcp = \"{ ssh, http }\""},
+		{"a network without quotes as a macro", []string{"pf.conf", "# FreeBSD\nlan = 192.0.2.0/24\nnet = \"198.51.100.0/24\"\nset skip on lo0\nnat on em0 from { $lan $net } to any -> (em0)\n"}, "write lan = \"192.0.2.0/24\""},
+		{"switches that are neither on nor off", []string{rc, "hostname=a\npf_enable=YEA\nsendmail_enable=NONE\nntpd_enable=none\nmyport_enable=auto\nsshd_enable=yes\n"}, "\"YEA\" counts as NO"},
+		{"an address without a mask or inet", []string{rc, "hostname=a\nifconfig_em0=\"10.192.0.10\"\nifconfig_em1=\"10.193.0.10/24\"\nifconfig_em2=\"10.194.0.1 netmask 255.255.255.0\"\nifconfig_em3=up\nifconfig_gif0=\"10.195.0.1 10.195.0.2\"\n"}, "ifconfig_em0 has an address without a mask"},
 		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
