@@ -317,6 +317,7 @@ type scanner struct {
 	part      bool            // a text within a script, read as a file
 	outer     bool            // a guide, whose scripts may write files
 	within    bool            // the argument of sh -c
+	document  *heredoc        // which a script writes, and that is read
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }

@@ -39,6 +39,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
+		sub.document = &h
 		sub.rcText(from, to, line, sub.rcCommand)
 	case PF, HostnameIf, Script:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {

@@ -169,6 +169,17 @@ func (k *checker) noSwitch(e conffile.Entry) *finding {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z]{1,12}$`)
 
+// jailParameter judges a sysctl that tells which parameters jails have (sysctl_jail_param of kern_jail.c).
+func (k *checker) jailParameter(e conffile.Entry) *finding {
+	parameter, ok := strings.CutPrefix(e.Name, "security.jail.param.")
+	if !ok || k.system != catalog.FreeBSD {
+		return nil
+	}
+	return &finding{code: "no-effect", severity: Warning, sources: []string{"freebsd-src sys/kern/kern_jail.c, sysctl_jail_param"},
+		message: fmt.Sprintf("%s holds no value: write %s into /etc/jail.conf, for the jails that shall have it", e.Name, parameter),
+		because: "The names below security.jail.param tell which parameters jails have, and what is written to them is thrown away or refused."}
+}
+
 // placeholder finds a letter that a manual prints for the number of a card.
 func (k *checker) placeholder(e conffile.Entry) *finding {
 	parts := strings.Split(e.Name, ".")

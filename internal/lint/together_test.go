@@ -302,6 +302,13 @@ func TestTogether(t *testing.T) {
 		{"a network without quotes as a macro", []string{"pf.conf", "# FreeBSD\nlan = 192.0.2.0/24\nnet = \"198.51.100.0/24\"\nset skip on lo0\nnat on em0 from { $lan $net } to any -> (em0)\n"}, "write lan = \"192.0.2.0/24\""},
 		{"switches that are neither on nor off", []string{rc, "hostname=a\npf_enable=YEA\nsendmail_enable=NONE\nntpd_enable=none\nmyport_enable=auto\nsshd_enable=yes\n"}, "\"YEA\" counts as NO"},
 		{"an address without a mask or inet", []string{rc, "hostname=a\nifconfig_em0=\"10.192.0.10\"\nifconfig_em1=\"10.193.0.10/24\"\nifconfig_em2=\"10.194.0.1 netmask 255.255.255.0\"\nifconfig_em3=up\nifconfig_gif0=\"10.195.0.1 10.195.0.2\"\n"}, "ifconfig_em0 has an address without a mask"},
+		{"a description of a parameter of jails", []string{sysctl, "security.jail.param.allow.mount.fdescfs=1\n"}, "write allow.mount.fdescfs into /etc/jail.conf"},
+		{"two masks of entropy", []string{rc, "harvest_mask=351\n", sysctl, "kern.random.harvest.mask=33119\n"}, "sets kern.random.harvest.mask to 33119"},
+		{"an interface that a script names by a variable, twice", []string{"x.sh", "#!/bin/sh\ncat > /etc/rc.conf <<EOF\nhostname=a\nifconfig_${IF}=\"inet ${IP}\"\nifconfig_${IF}=\"inet6 accept_rtadv\"\nEOF\n"}, "line 5 sets inet6 accept_rtadv"},
+		{"interfaces that a script names by variables", []string{"x.sh", "#!/bin/sh\ncat > /etc/rc.conf <<EOF\nhostname=a\nifconfig_${IF}=\"inet ${IP}\"\nifconfig_${IF}_ipv6=\"inet6 accept_rtadv\"\nifconfig_$OTHER=\"up\"\ncloned_interfaces=\"$a\"\ndefaultrouter=192.0.2.1\nEOF\n"}, ""},
+		{"a variable as a name in a literal text", []string{"x.sh", "#!/bin/sh\ncat > /etc/rc.conf <<'EOF'\nhostname=a\nifconfig_${IF}=\"DHCP\"\nEOF\n"}, "the here-document is not expanded"},
+		{"lines below a root that are lost", []string{"x.sh", "#!/bin/sh\necho 'sshd_enable=\"YES\"' >> ${ROOT}/etc/rc.conf\ncat <<EOF > ${ROOT}/etc/rc.conf\nhostname=a\nEOF\n"}, "a later line overwrites $ROOT/etc/rc.conf"},
+		{"lines below two roots", []string{"x.sh", "#!/bin/sh\nROOT=/a\necho 'sshd_enable=\"YES\"' >> ${ROOT}/etc/rc.conf\nROOT=/b\ncat <<EOF > ${ROOT}/etc/rc.conf\nhostname=a\nEOF\n"}, ""},
 		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
