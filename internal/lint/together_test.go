@@ -309,6 +309,8 @@ func TestTogether(t *testing.T) {
 		{"a variable as a name in a literal text", []string{"x.sh", "#!/bin/sh\ncat > /etc/rc.conf <<'EOF'\nhostname=a\nifconfig_${IF}=\"DHCP\"\nEOF\n"}, "the here-document is not expanded"},
 		{"lines below a root that are lost", []string{"x.sh", "#!/bin/sh\necho 'sshd_enable=\"YES\"' >> ${ROOT}/etc/rc.conf\ncat <<EOF > ${ROOT}/etc/rc.conf\nhostname=a\nEOF\n"}, "a later line overwrites $ROOT/etc/rc.conf"},
 		{"lines below two roots", []string{"x.sh", "#!/bin/sh\nROOT=/a\necho 'sshd_enable=\"YES\"' >> ${ROOT}/etc/rc.conf\nROOT=/b\ncat <<EOF > ${ROOT}/etc/rc.conf\nhostname=a\nEOF\n"}, ""},
+		{"files below the headings of head", []string{"a.md", "# GhostBSD\n```\n==> /etc/rc.conf <==\nhostname=\"a\"\nzfs_enable=\"YES\"\n\n==> /boot/loader.conf <==\nzfs_load=\"YES\"\nhw.igb.rxd=\"4096\"\n```\n"}, "hw.igb.rxd does not exist"},
+		{"a command for loader.conf", []string{"a.md", "# BSDRP\n```\nmount -uw /\necho 'sysctl hw.em.rx_process_limit=\"-1\"' >> /boot/loader.conf.local\n```\n"}, "leave out sysctl"},
 		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
