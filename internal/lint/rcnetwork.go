@@ -72,6 +72,17 @@ func (k *checker) judgeRouterFamily() {
 	}
 }
 
+// judgeHarvest reports a mask of entropy sources in rc.conf that sysctl.conf sets otherwise.
+func (k *checker) judgeHarvest() {
+	a, other := k.assigned("harvest_mask"), k.assigned("kern.random.harvest.mask")
+	if a == nil || other == nil || a.kind != conffile.RC || other.kind != conffile.Sysctl || a.entry.Value == other.entry.Value {
+		return
+	}
+	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/random", "rc.d/sysctl_lastload"},
+		message: fmt.Sprintf("harvest_mask = %s, but %s:%d sets %s to %s", a.entry.Value, other.file.path, other.entry.Line, other.entry.Name, other.entry.Value),
+		because: "rc.d/random writes the variable into the same sysctl, and sysctl.conf is applied once more at the end of the boot."})
+}
+
 // judgeBridged reports an address of an interface that is a member of a bridge.
 func (k *checker) judgeBridged() {
 	bridges := map[string]*assignment{}

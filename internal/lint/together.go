@@ -170,17 +170,6 @@ func (k *checker) judgeForwarding(variable, setting string) {
 	k.reportIn(a.file, a.entry, f)
 }
 
-// judgeHarvest reports a mask of entropy sources in rc.conf that sysctl.conf sets otherwise.
-func (k *checker) judgeHarvest() {
-	a, other := k.assigned("harvest_mask"), k.assigned("kern.random.harvest.mask")
-	if a == nil || other == nil || a.kind != conffile.RC || other.kind != conffile.Sysctl || a.entry.Value == other.entry.Value {
-		return
-	}
-	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/random", "rc.d/sysctl_lastload"},
-		message: fmt.Sprintf("harvest_mask = %s, but %s:%d sets %s to %s", a.entry.Value, other.file.path, other.entry.Line, other.entry.Name, other.entry.Value),
-		because: "rc.d/random writes the variable into the same sysctl, and sysctl.conf is applied once more at the end of the boot."})
-}
-
 // pair are two settings of which the first must not be above the second.
 type pair struct {
 	system    catalog.System

@@ -311,6 +311,7 @@ func TestTogether(t *testing.T) {
 		{"lines below two roots", []string{"x.sh", "#!/bin/sh\nROOT=/a\necho 'sshd_enable=\"YES\"' >> ${ROOT}/etc/rc.conf\nROOT=/b\ncat <<EOF > ${ROOT}/etc/rc.conf\nhostname=a\nEOF\n"}, ""},
 		{"files below the headings of head", []string{"a.md", "# GhostBSD\n```\n==> /etc/rc.conf <==\nhostname=\"a\"\nzfs_enable=\"YES\"\n\n==> /boot/loader.conf <==\nzfs_load=\"YES\"\nhw.igb.rxd=\"4096\"\n```\n"}, "hw.igb.rxd does not exist"},
 		{"a command for loader.conf", []string{"a.md", "# BSDRP\n```\nmount -uw /\necho 'sysctl hw.em.rx_process_limit=\"-1\"' >> /boot/loader.conf.local\n```\n"}, "leave out sysctl"},
+		{"a name without the groups it stands in", []string{sysctl, "kern.unprivileged_proc_debug=0\nkern.my_own_unknown_name=1\n"}, "did you mean security.bsd.unprivileged_proc_debug"},
 		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -166,29 +166,6 @@ func (k *checker) absent(e conffile.Entry) []finding {
 	return []finding{f}
 }
 
-// rootGroups are the groups of FreeBSD's settings that people take for one another.
-var rootGroups = []string{"dev", "hw", "kern", "net", "net.inet", "security", "vfs", "vm"}
-
-// underOther is the setting that a name of FreeBSD is but for its group, as dev.netmap.buf_size is for hw.netmap.buf_size;
-// "" where there is none, or several.
-func (k *checker) underOther(name string) (found string) {
-	group, rest, _ := strings.Cut(name, ".")
-	if k.system != catalog.FreeBSD || !strings.Contains(rest, ".") {
-		return ""
-	}
-	for _, root := range rootGroups {
-		other := root + "." + rest
-		if _, known := slices.BinarySearch(k.names, other); !known || root == group || !k.meant(name, other) {
-			continue
-		}
-		if found != "" {
-			return ""
-		}
-		found = other
-	}
-	return found
-}
-
 // dottedVariable finds a variable of rc.conf that is written with a dot, as a sysctl is.
 func (k *checker) dottedVariable(e conffile.Entry) *finding {
 	variable := strings.ReplaceAll(e.Name, ".", "_")
