@@ -312,6 +312,7 @@ func TestTogether(t *testing.T) {
 		{"files below the headings of head", []string{"a.md", "# GhostBSD\n```\n==> /etc/rc.conf <==\nhostname=\"a\"\nzfs_enable=\"YES\"\n\n==> /boot/loader.conf <==\nzfs_load=\"YES\"\nhw.igb.rxd=\"4096\"\n```\n"}, "hw.igb.rxd does not exist"},
 		{"a command for loader.conf", []string{"a.md", "# BSDRP\n```\nmount -uw /\necho 'sysctl hw.em.rx_process_limit=\"-1\"' >> /boot/loader.conf.local\n```\n"}, "leave out sysctl"},
 		{"a name without the groups it stands in", []string{sysctl, "kern.unprivileged_proc_debug=0\nkern.my_own_unknown_name=1\n"}, "did you mean security.bsd.unprivileged_proc_debug"},
+		{"a command in the content of rc.conf", []string{"c.yml", "#cloud-config\nwrite_files:\n  - path: /etc/rc.conf\n    append: true\n    content: |\n      pf_enable=\"YES\"\n      {{ rest }}\n      sysrc devfs_system_ruleset=\"localrules\"\n  - path: /boot/loader.conf\n    content: |\n      zfs_load=\"YES\"\n      {% if x %}\n"}, "leave out the word"},
 		{"typographic quotes around a name", []string{"a.md", "# FreeBSD\nIn /etc/rc.conf:\n\n    hostname=”gw”\n    sshd_enable=\"YES\"\n"}, "these are typographic quotes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
