@@ -46,6 +46,9 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"cpupower": (*scanner).governorCommand, "tuned-adm": (*scanner).profileCommand,
 }
 
+// rcSysctl are the variables in which FreeBSD's rc.subr has the program for all scripts.
+var rcSysctl = regexp.MustCompile(`^\$\{?SYSCTL(?:_[WN])?\}?$`)
+
 // serviceCommands start and stop services.
 var serviceCommands = []string{"systemctl", "service", "chkconfig", "update-rc.d", "killall", "pkill"}
 
@@ -79,6 +82,9 @@ func (s *scanner) command(c *command) {
 		return
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
+	if rcSysctl.MatchString(name) {
+		name = "sysctl"
+	}
 	s.reload.ran(name, words[1:])
 	s.overwrites(c, name, words[1:], echoed)
 	switch {

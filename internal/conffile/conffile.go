@@ -305,6 +305,7 @@ type scanner struct {
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
 	section   string             // of systemd's files, the one that the lines stand in
 	sections  map[string]string  // by path, of what a script writes
+	roots     map[string]int     // below which a script writes files, with the line of the first one, 0 for the script's own
 	groups    []group
 	stray     bool            // lines of sysctl.conf among the commands of a script were told
 	altq      bool            // a statement of altq was refused
@@ -316,6 +317,7 @@ type scanner struct {
 	part      bool            // a text within a script, read as a file
 	outer     bool            // a guide, whose scripts may write files
 	within    bool            // the argument of sh -c
+	document  *heredoc        // which a script writes, and that is read
 	indented  bool            // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }

@@ -274,6 +274,7 @@ refused 22:8 "net.core.rmem_default = 5"
 4:25 ifconfig:tso=off [igb1]
 4:31 gateway_enable=YES
 5:28 kern.hz=100
+refused 5:28 "kern.hz=100"
 `},
 		{"files written by a script", Script, FreeBSD, "setup.sh",
 			"cat >> /etc/sysctl.conf << 'EOF'\nnet.inet.tcp.msl=5000\nx=$y # c\nEOF\ncat <<E | sudo tee -a " +

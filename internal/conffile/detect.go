@@ -31,6 +31,10 @@ type Guess struct {
 	Confidence Confidence
 }
 
+// editedBelow is an editor that opens a file whose lines stand below, which no shell could run.
+var editedBelow = regexp.MustCompile(`(?m)^` + asRoot + editors + `[ \t]+/\S*(?:sysctl|loader)\.conf(?:\.local)?[ \t]*\n` +
+	`(?:[ \t]*(?:#.*)?\n)*[a-z][a-z0-9_]*\.[a-z0-9_.]+[ \t]*=`)
+
 // DetectSize is how much of a file's content Detect looks at, in bytes.
 const DetectSize = 256 << 10
 
@@ -44,8 +48,8 @@ func Detect(file string, data []byte) Guess {
 	if g.Kind == "" {
 		g = fromPath(installPath(text), text)
 	}
-	if g.Kind == Script && strings.HasSuffix(file, ".sh") && marked.MatchString(text) && !strings.HasPrefix(text, "#!") &&
-		GuideSystem(file, text) != "" {
+	if g.Kind == Script && strings.HasSuffix(file, ".sh") && marked.MatchString(text) &&
+		(!strings.HasPrefix(text, "#!") || editedBelow.MatchString(text)) && GuideSystem(file, text) != "" {
 		g.Kind = "" // notes, in which an editor opens the file whose lines come next
 	}
 	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {

@@ -39,6 +39,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
+		sub.document = &h
 		sub.rcText(from, to, line, sub.rcCommand)
 	case PF, HostnameIf, Script:
 		if text, plain := h.unescaped(s.src[from:to]); plain && !h.append {
@@ -189,13 +190,37 @@ func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
 		}
 	}
 	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: s.rejected}
+	other := s.otherRoot(file, target.line)
 	sub.entry = func(e Entry) bool {
 		e.In = g.Kind
+		if e.Block == 0 {
+			e.Block = other
+		}
 		mark(&e)
 		s.emit(e)
 		return !s.stopped
 	}
 	return sub, g.Kind
+}
+
+// fileRoot is what stands above the folder of a configuration file: the root of the host or of a jail.
+var fileRoot = regexp.MustCompile(`^(.*?)/?(?:etc|boot)/`)
+
+// otherRoot is the line on which a script first writes below the root of another host than that of its first file; 0
+// for the first one.
+func (s *scanner) otherRoot(file string, line int) int {
+	root := fileRoot.FindStringSubmatch(file)
+	if root == nil {
+		return 0
+	}
+	first, known := s.roots[root[1]]
+	if !known {
+		if len(s.roots) > 0 {
+			first = line
+		}
+		keep(&s.roots, root[1], first)
+	}
+	return first
 }
 
 // resolved puts the variables that hold a plain text, or the end of a path, into a path.
@@ -435,11 +460,22 @@ func (s *scanner) sysrcFile(file word, words []word, base Entry) {
 		return
 	}
 	for _, w := range words {
-		if !w.quoted && !w.expands && !strings.HasPrefix(w.text, "-") && !strings.ContainsAny(s.text(w.span), "\\$`") {
+		raw := s.text(w.span)
+		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && strings.Trim(name, "%.") == name {
+			s.rejected(Reject{Line: w.line, Span: w.span, Reason: "sysrc writes variables of the shell, of which none has a dot: append " +
+				name + "=\"...\" to " + file.text + " without it", Because: "sysrc refuses the name, and the file is as it was."})
+		}
+		if strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
+			continue // to what the file holds
+		}
+		if !w.expands && (!w.quoted || valueQuoted.MatchString(raw)) && !strings.HasPrefix(raw, "-") && !strings.ContainsAny(raw, "\\$`") {
 			sub.written(kind, w.line, w.span.Start, w.span.End)
 		}
 	}
 }
+
+// valueQuoted is an assignment with all of its value in quotes, as a file has it.
+var valueQuoted = regexp.MustCompile(`^\w+="[^"]*"$`)
 
 // split takes the words apart that a variable before the command's own words stands for.
 func split(words, written []word) []word {

@@ -47,6 +47,7 @@ var fences = []struct {
 	{regexp.MustCompile(`(?i)^[ \t]*\{code(?::[^}]*)?\}`), "{code}"},
 	{regexp.MustCompile(`(?i)^[ \t]*\{noformat\}`), "{noformat}"},
 	{regexp.MustCompile(`^[ \t]*\{\{\{`), "}}}"},
+	{regexp.MustCompile(`^[ \t]*\{%-? *highlight[^%]*%\}`), "{% endhighlight"},
 	{regexp.MustCompile(`^(----+|\.\.\.\.+)[ \t]*$`), ""},
 }
 
@@ -149,7 +150,7 @@ type guideText struct {
 var guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\*\*|\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
 
 // shortLead is a line of a few words that says what follows.
-var shortLead = regexp.MustCompile(`^(?:[A-Za-z0-9.-]+ ){0,4}[A-Za-z0-9.-]+:$`)
+var shortLead = regexp.MustCompile("^(?:[A-Za-z0-9.`()/-]+ ){0,4}[A-Za-z0-9.`()/-]+:$")
 
 // tells keeps the system that a heading or a line with the name of a file speaks of.
 func (g *guideText) tells(text string) {
@@ -386,8 +387,8 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 }
 
 // fileComment is a line that names the file of the lines below it, and nothing else: a comment, words before the path in
-// parentheses, or a command behind a prompt that prints or edits the file.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|` + anyPrompt + asRoot + shows +
+// parentheses, the heading that head(1) and tail(1) print, or a command behind a prompt that prints or edits the file.
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|==> /(?:etc|boot)/[a-z0-9._/-]+ <==|` + anyPrompt + asRoot + shows +
 	`[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.
@@ -406,7 +407,8 @@ func (g *guideText) conclude(to int) bool {
 			edited = ""
 			g.from, g.first = at, g.first+strings.Count(part, "\n")
 		}
-		if file := editorLine.FindStringSubmatch(strings.TrimSpace(g.src[at : begin+m[1]])); file != nil {
+		line := strings.TrimSuffix(strings.Replace(strings.TrimSpace(g.src[at:begin+m[1]]), "==>", "cat", 1), " <==")
+		if file := editorLine.FindStringSubmatch(line); file != nil {
 			edited, g.above = file[1], g.above[:0]
 			next := min(begin+m[1]+1, to)
 			g.first += strings.Count(g.src[g.from:next], "\n")

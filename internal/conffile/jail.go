@@ -141,6 +141,15 @@ func (j *jailReader) statement() {
 		return
 	}
 	j.spelt(p.name)
+	for _, w := range p.values {
+		if !w.quoted && (strings.HasPrefix(w.text, "“") || strings.HasPrefix(w.text, "”")) {
+			w.span.End = p.values[len(p.values)-1].span.End
+			j.reject(w, "these are typographic quotes, which are part of the value: write "+p.name.text+" = "+
+				strings.NewReplacer("“", "\"", "”", "\"").Replace(j.s.src[w.span.Start:w.span.End]),
+				"jail(8) knows no quotes but the plain ones.")
+			break
+		}
+	}
 	if j.inside {
 		j.own = append(j.own, p)
 		return

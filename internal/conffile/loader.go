@@ -2,6 +2,8 @@ package conffile
 
 import (
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // loader reads loader.conf as the Lua loader does (stand/lua/config.lua, since
@@ -24,6 +26,9 @@ func (s *scanner) loader() {
 	})
 }
 
+// loaderCommand is a command that sets something, before the name of it.
+var loaderCommand = regexp.MustCompile(`^(sysctl(?:[ \t]+-w)?|set|kenv|export)[ \t]+[a-z][\w.]*=`)
+
 func (s *scanner) loaderLine(line, rawFrom, rawTo int) {
 	from, to := s.trim(rawFrom, rawTo)
 	if from == to || s.src[from] == '#' {
@@ -38,6 +43,12 @@ func (s *scanner) loaderLine(line, rawFrom, rawTo int) {
 		eq++
 	}
 	if k1 == from || eq == to || s.src[eq] != '=' {
+		if command := loaderCommand.FindStringSubmatch(s.src[from:to]); command != nil {
+			s.rejected(Reject{Line: line, Span: Span{from, to}, certain: true,
+				Reason:  "loader.conf has no commands: leave out " + command[1] + " and write name=\"value\"",
+				Because: "The loader takes the line for a syntax error."})
+			return
+		}
 		s.reject(line, Span{from, to}, "malformed line: the loader expects name=\"value\"")
 		return
 	}

@@ -37,7 +37,7 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 		targets = nil
 	}
 	for file := range s.writes { // whoever else names the file may have taken what was written
-		if name != "tee" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, file) }) {
+		if name == "umount" || name != "tee" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(s.resolved(w.text), file) }) {
 			delete(s.writes, file)
 		}
 	}
@@ -61,8 +61,7 @@ func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 			Because: "The path has no leading /, unlike that of an earlier line."})
 		return
 	}
-	placed := strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/boot/")
-	if !placed || fromPath(file, "[").Kind == "" || strings.Contains(file, "$") {
+	if !s.placed(file) || fromPath(file, "[").Kind == "" {
 		return
 	}
 	before, known := s.writes[file]
@@ -80,6 +79,19 @@ func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 		}
 		s.writes[strings.Clone(file)] = firstWrite{target: w}
 	}
+}
+
+// placed reports whether a file is one of the system, or of one below a folder that the script gives a name once.
+func (s *scanner) placed(file string) bool {
+	if !strings.Contains(file, "$") {
+		return strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, "/boot/")
+	}
+	root := belowVariable.FindStringSubmatch(file)
+	if root == nil || len(s.src) > maxSearched {
+		return false
+	}
+	name := strings.Trim(strings.TrimSuffix(file, root[1]), "${}")
+	return strings.Count(s.src, name+"=") < 2
 }
 
 // maxWrites bounds the files of a script that are followed, since every command is compared with them.

@@ -192,7 +192,7 @@ func (p *pfLexer) flush() {
 			p.overload.statement(p.words)
 		}
 		p.neighbours.statement(p.words, raw)
-		p.names.statement(p.words)
+		p.names.statement(p.s, p.words)
 		p.queues.statement(p.words, p.skipped.resolved)
 		p.skipped.statement(p.words)
 		p.skipped.uplink(p.words)

@@ -38,7 +38,7 @@ type pfAgain struct {
 	line int
 }
 
-func (n *pfNames) statement(words []word) {
+func (n *pfNames) statement(s *scanner, words []word) {
 	if n.macros == nil {
 		n.macros, n.tables, n.filled, n.idle = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
@@ -69,6 +69,7 @@ func (n *pfNames) statement(words []word) {
 		n.elsewhere = true
 	case len(words) > 2 && words[1].text == "=":
 		n.define(words)
+		s.pfUnquoted(words)
 	case words[0].text == "table" && len(words) > 1:
 		n.tables[strings.Trim(words[1].text, "<>")] = true
 	}
@@ -84,6 +85,22 @@ func (n *pfNames) define(words []word) {
 	n.macros[name] = true
 	n.idle[name] = slices.Clone(words)
 }
+
+// pfUnquoted rejects a list or a network as the value of a macro without quotes: a macro takes strings and numbers, and
+// an unquoted string ends before a brace and a slash (varset and allowed_in_string of pfctl's parse.y).
+func (s *scanner) pfUnquoted(words []word) {
+	first, last := words[2], words[len(words)-1]
+	list := first.text == "{" && !first.quoted && words[3%len(words)].text != "{" // two braces are a template's
+	if !isName(words[0].text) || words[0].quoted || !list && (first.quoted || !bareNetwork.MatchString(first.text)) {
+		return
+	}
+	span := Span{first.span.Start, last.span.End}
+	s.rejected(Reject{Line: words[0].line, Span: span, certain: true,
+		Reason: "a macro's value with braces or a slash stands in quotes: write " + words[0].text + " = \"" +
+			strings.ReplaceAll(strings.Join(strings.Fields(s.src[span.Start:span.End]), " "), "\"", "") + "\""})
+}
+
+var bareNetwork = regexp.MustCompile(`^(?:[0-9]+\.[0-9.]*[0-9]|[0-9a-fA-F]*:[0-9a-fA-F:.]*)/[0-9]+$`)
 
 // pfNamesLimit bounds the names that are kept of a file.
 const pfNamesLimit = 10000

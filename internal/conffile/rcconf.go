@@ -46,6 +46,9 @@ func (s *scanner) rcCommand(c *command) {
 	for i, w := range c.words {
 		e, ok := s.assignment(w)
 		if !ok {
+			e, ok = s.assignmentOf(w)
+		}
+		if !ok {
 			if i == 0 {
 				s.rcNotAssignment(c)
 			}
@@ -62,6 +65,31 @@ func (s *scanner) rcCommand(c *command) {
 		}
 		s.rcVariable(e)
 	}
+}
+
+// variableInName is the name of an interface's variable that a script puts together, up to the value.
+var variableInName = regexp.MustCompile(`^ifconfig_\$(?:\{\w+\}(?:_ipv6|_alias(?:es|[0-9]+))?|[a-zA-Z]\w*)=`)
+
+// assignmentOf reads an assignment of a here-document to the variable of an interface that the script names by a variable.
+func (s *scanner) assignmentOf(w word) (e Entry, ok bool) {
+	raw := s.text(w.span)
+	name := variableInName.FindString(raw)
+	if s.document == nil || name == "" {
+		return e, false
+	}
+	if s.document.literal {
+		s.rejected(Reject{Line: w.line, Span: Span{w.span.Start, w.span.Start + len(name) - 1}, certain: true,
+			Reason: "the here-document is not expanded, because its first delimiter is in quotes, and a shell sets no variable of such a name: " +
+				"take away the quotes",
+			Because: "In the file this line is run as a command of that name, which there is not."})
+		return e, false
+	}
+	e = Entry{Key: name[:len(name)-1], Name: name[:len(name)-1], Line: w.line, KeySpan: Span{w.span.Start, w.span.Start + len(name) - 1}}
+	s.setValue(&e, w, len(name))
+	if !strings.ContainsAny(raw[len(name):], "$`") {
+		e.Flags &^= Expands
+	}
+	return e, true
 }
 
 // glued is an assignment whose comment follows the quote without a blank.

@@ -144,7 +144,9 @@ func (l *shellLexer) redirect(c byte) {
 		return
 	}
 	w := l.readWord()
-	if op == "<" && w.text == "EOF" && !w.quoted && strings.Contains(src[l.pos:l.end], "\nEOF\n") {
+	const longest = 16 << 10
+	below := src[l.pos:min(l.end, l.pos+longest)]
+	if op == "<" && w.text == "EOF" && !w.quoted && (strings.Contains(below, "\nEOF\n") || strings.HasSuffix(below, "\nEOF")) {
 		l.s.rejected(Reject{Line: w.line, Span: Span{start, l.pos}, certain: true, Reason: "this reads a file called EOF: write <<EOF",
 			Because: "A here-document begins with <<. The lines below are run as commands instead."})
 	}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // Directories of Linux of which only files with the ending .conf are read, and files of
@@ -34,11 +36,33 @@ func unreadFile(file string) (as, reason, because string) {
 	return "", "", ""
 }
 
+// bootFiles are the paths of files of FreeBSD that are written into the wrong folder, or with a slip in the name.
+var bootFiles = []string{"/boot/loader.conf", "/boot/loader.conf.local", "/etc/sysctl.conf", "/etc/sysctl.conf.local"}
+
+// misplacedFile is unreadFile for the files of FreeBSD.
+func misplacedFile(file string) (as, reason, because string) {
+	dir, base := path.Split(file)
+	if dir != "/etc/" && dir != "/boot/" {
+		return "", "", ""
+	}
+	for _, right := range bootFiles {
+		if _, name := path.Split(right); file != right && (base == name || spelling.Slip(base, name)) {
+			return right, "the system does not read " + file + "; write the lines to " + right,
+				"No program of FreeBSD reads a file of this name in " + strings.TrimSuffix(dir, "/") + "."
+		}
+	}
+	return "", "", ""
+}
+
 // readAs returns the path by which a file is judged that a script writes, and reports once
 // that the system does not read it.
 func (s *scanner) readAs(file string, line int, span Span) string {
-	as, reason, because := unreadFile(file)
-	if as == "" || s.system != "" && s.system != Linux {
+	unread := unreadFile
+	if s.system == FreeBSD {
+		unread = misplacedFile
+	}
+	as, reason, because := unread(file)
+	if as == "" || s.system == OpenBSD {
 		return file
 	}
 	if span.End > span.Start && !s.stopped && !s.ignored[file] && len(s.ignored) < maxVariables {
@@ -46,7 +70,7 @@ func (s *scanner) readAs(file string, line int, span Span) string {
 			s.ignored = map[string]bool{}
 		}
 		s.ignored[strings.Clone(file)] = true
-		s.rejected(Reject{Line: line, Span: span, Reason: reason, Because: because, Idle: true})
+		s.rejected(Reject{Line: line, Span: span, Reason: reason, Because: because, Idle: true, certain: s.system == FreeBSD})
 	}
 	return as
 }

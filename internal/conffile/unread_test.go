@@ -30,6 +30,19 @@ func TestUnreadFiles(t *testing.T) {
 	}
 }
 
+func TestMisplacedFiles(t *testing.T) {
+	for file, want := range map[string]string{"/etc/loader.conf": "/boot/loader.conf", "/boot/sysctl.conf": "/etc/sysctl.conf",
+		"/etc/systctl.conf": "/etc/sysctl.conf", "/boot/loader.conf.local": "", "/etc/sysctl.conf": "", "/etc/loader.conf.d/x": "",
+		"/usr/local/etc/sysctl.conf": ""} {
+		var reasons []string
+		err := Scan(Script, FreeBSD, "a.sh", "#!/bin/sh\necho 'tmpfs_load=\"YES\"' >> "+file+"\n",
+			func(Entry) bool { return true }, func(r Reject) { reasons = append(reasons, r.Reason) })
+		if got := strings.Join(reasons, "; "); err != nil || (got == "") != (want == "") || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: rejects %q (%v), want %q", file, got, err, want)
+		}
+	}
+}
+
 func TestUnreadFilesOnce(t *testing.T) {
 	count := 0
 	err := Scan(Script, Linux, "a.sh", strings.Repeat("echo 'net.core.somaxconn=1024' >> /etc/sysctl.d/a\n", 3),

@@ -94,6 +94,13 @@ func (y *yamlReader) written(from, to, line int) bool {
 	}
 	kind, text := fromPath(path, "").Kind, s.src[from:to]
 	inner := y.into(kind, line)
+	if inner != nil {
+		inner.rejected = func(r Reject) {
+			if line := s.wholeLines(r.Span); r.certain || !strings.ContainsAny(s.text(line), "{$") { // without a template's variable
+				y.rejected(r)
+			}
+		}
+	}
 	switch {
 	case inner != nil && kind == RC:
 		inner.rcText(from, to, line, inner.rcCommand)

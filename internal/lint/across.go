@@ -49,6 +49,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
 		k.effects[e.Name] = a
 	}
+	k.expandsAgain(a, effective)
 	if !replaces(e, a.kind) {
 		return
 	}
@@ -59,7 +60,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 			key = r.RenamedTo + "\x00" + e.Iface
 		}
 	}
-	if before, ok := k.set[key]; ok && effective && oneBlock(before, a) {
+	if before, ok := k.set[key]; ok && effective && oneBlock(before, a) && oneBranch(before, a) {
 		if precedes(a, before) {
 			k.superseded(a, before)
 			return
@@ -71,12 +72,62 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	}
 }
 
+// expandsAgain reports a line of rc.conf that a later one of the same lines replaces, when a variable is in one of their
+// values: the set of settings has none whose values are not known.
+func (k *checker) expandsAgain(a *assignment, effective bool) {
+	e := a.entry
+	if a.kind != conffile.RC || !effective || e.Has(conffile.Part) || len(k.expanding) >= cacheLimit {
+		return
+	}
+	before := k.expanding[e.Name]
+	if before == nil && e.Has(conffile.Expands) {
+		before = k.set[e.Name+"\x00"+e.Iface]
+	}
+	if before != nil && before.file == a.file && oneBlock(before, a) && oneBranch(before, a) &&
+		!strings.Contains(e.Value, e.Name) && variablesOnly(a.file.text, before.entry.Raw.End, e.Raw.Start) {
+		k.superseded(before, a)
+	}
+	delete(k.expanding, e.Name)
+	if e.Has(conffile.Expands) {
+		k.expanding[e.Name] = a
+	}
+}
+
+// variablesOnly reports whether a part of a text is lines of rc.conf.
+func variablesOnly(text string, from, to int) bool {
+	const near = 4 << 10
+	if from > to || to-from > near {
+		return false
+	}
+	for line := range strings.SplitSeq(text[from:to], "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !variableLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
+}
+
+var variableLine = regexp.MustCompile(`^\w+(?:\$\{?\w+\}?\w*)?=`)
+
 // oneBlock reports two lines of one block, or of paragraphs of a guide between which there is nothing but settings.
 func oneBlock(before, after *assignment) bool {
 	const near = 4 << 10
 	from, to := before.entry.Raw.End, after.entry.Raw.Start
 	return before.entry.Block == after.entry.Block || after.file.kind == conffile.Other && before.kind == after.kind &&
 		before.file == after.file && to-from < near && assignmentsOnly(after.file.text, from, to)
+}
+
+// branchWord is a word of the shell at which other commands run, or from which on they may not.
+var branchWord = regexp.MustCompile(`(?m)^[ \t]*(?:else|elif|fi|esac)\b|;;[ \t]*$`)
+
+// oneBranch reports two lines that a script writes in the same run, the second wherever it writes the first.
+func oneBranch(before, after *assignment) bool {
+	const near = 4 << 10
+	if before.file != after.file || !after.entry.Has(conffile.Conditional) {
+		return true
+	}
+	from, to := before.entry.Raw.End, after.entry.Raw.Start
+	return before.entry.Has(conffile.Conditional) && from <= to && to-from < near && !branchWord.MatchString(after.file.text[from:to])
 }
 
 // precedes reports a loader's line that a script writes behind one of sysctl.conf:

@@ -24,29 +24,30 @@ type checker struct {
 	verdicts map[question][]finding
 	defaults map[defaultOf]computed
 
-	file     *source
-	line     conffile.Span                // the last line that a problem was found in, of file
-	ignores  map[*source]map[int][]string // codes suppressed, by line
-	set      map[string]*assignment
-	effects  map[string]*assignment // the last effective value by setting name
-	refused  map[string]*assignment // the last line that takes no effect
-	pending  map[string]pending
-	shapers  []*assignment   // rules of pf.conf that choose a queue
-	slots    []*assignment   // lengths of the queues of dummynet
-	limits   []*assignment   // lines of limits.conf
-	balancer *assignment     // the last command that starts or stops irqbalance
-	classes  []*assignment   // classes of tc, and defaults of htb
-	stanzas  []*stanza       // of ifupdown's interfaces
-	lastRate lastRate        // of tc
-	bonds    []named[bonded] // by interface or line
-	mtus     map[inBlock]*assignment
-	plans    []planned     // of netplan
-	netdevs  []*assignment // of systemd-networkd
-	cpus     []*assignment // lists of processors on the kernel's command line
-	link     forcedLink
-	options  map[uciOption]*assignment // of OpenWrt's configuration
-	offloads *assignment               // the option by which hardware forwards flows
-	kinds    map[conffile.Kind]bool    // kinds of file in the group
+	file      *source
+	line      conffile.Span                // the last line that a problem was found in, of file
+	ignores   map[*source]map[int][]string // codes suppressed, by line
+	set       map[string]*assignment
+	expanding map[string]*assignment // lines of rc.conf with variables in their values
+	effects   map[string]*assignment // the last effective value by setting name
+	refused   map[string]*assignment // the last line that takes no effect
+	pending   map[string]pending
+	shapers   []*assignment   // rules of pf.conf that choose a queue
+	slots     []*assignment   // lengths of the queues of dummynet
+	limits    []*assignment   // lines of limits.conf
+	balancer  *assignment     // the last command that starts or stops irqbalance
+	classes   []*assignment   // classes of tc, and defaults of htb
+	stanzas   []*stanza       // of ifupdown's interfaces
+	lastRate  lastRate        // of tc
+	bonds     []named[bonded] // by interface or line
+	mtus      map[inBlock]*assignment
+	plans     []planned     // of netplan
+	netdevs   []*assignment // of systemd-networkd
+	cpus      []*assignment // lists of processors on the kernel's command line
+	link      forcedLink
+	options   map[uciOption]*assignment // of OpenWrt's configuration
+	offloads  *assignment               // the option by which hardware forwards flows
+	kinds     map[conffile.Kind]bool    // kinds of file in the group
 
 	plainPPPoE map[string]bool           // interfaces whose hostname.if leaves the MTU as it is
 	sized      map[string]bool           // interfaces whose hostname.if says an MTU
@@ -110,7 +111,7 @@ const cacheLimit = 50_000
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{}, defaults: map[defaultOf]computed{},
-		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
+		set: map[string]*assignment{}, effects: map[string]*assignment{}, expanding: map[string]*assignment{}, refused: map[string]*assignment{},
 		pending: map[string]pending{}, mtus: map[inBlock]*assignment{}, options: map[uciOption]*assignment{},
 		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, sized: map[string]bool{}, leased: map[string]bool{}, variables: map[string]bool{},
 		ignores: map[*source]map[int][]string{}, dead: map[*source]conffile.Span{}, commented: map[*source]bool{},
@@ -249,7 +250,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
-	if f := cmp.Or(k.localVariable(e), k.halfWord(e), k.capitalFamily(e), k.tunnelMTU(e)); f != nil {
+	if f := cmp.Or(k.localVariable(e), k.noSwitch(e), k.jailParameter(e), k.capitalFamily(e), k.tunnelMTU(e)); f != nil {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)

@@ -14,7 +14,7 @@ var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "
 	"if_gem", "if_gre",
 	"if_ixv", "if_le", "if_me", "if_mge", "if_oce", "if_ptnet", "if_rl", "if_rue", "if_ure", "if_vxlan", "if_xl",
 	"ipwfw", "ispfw", "ixgb",
-	"pflow", "t3fw_cfg", "t7fw_cfg"}
+	"pflow", "t3fw_cfg", "t7fw_cfg", "ehci", "ohci", "uhci", "xhci", "uacpi", "if_muge"}
 
 // misspeltModule judges a module of loader.conf whose name is a slip from a known one:
 // ports bring others that nobody lists.

@@ -162,6 +162,7 @@ func TestMagnitude(t *testing.T) {
 		{catalog.FreeBSD, "net.inet.tcp.recvspace=4194304\n", "conflict warning, harmful warning"},
 		{catalog.FreeBSD, "net.inet.tcp.mssdflt=1460\nnet.inet.tcp.always_keepalive=0\n", "no-effect warning, harmful warning"},
 		{catalog.FreeBSD, "security.bsd.allow_wx=0\nsecurity.bsd.unprivileged_idprio=1\n", "unknown-key warning"},
+		{catalog.FreeBSD, "vm.v_cache_max=1000\nvm.domain.0.pageout_helper_threads_enabled=1\nvm.mincore_mapped=0\n", "unknown-key warning"},
 		{catalog.OpenBSD, "kern.maxfile=4096\nkern.emul.linux=1\nvm.foo=1\n", "unknown-key warning, unknown-key warning, unknown-key warning"},
 		{catalog.FreeBSD, "hw.igc.enable_aim=1\n", ""},
 		{catalog.FreeBSD, "net.link.ether.inet.useloopback=1\nnet.link.ether.inet.maxhold=32\n", "unknown-key warning"},

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -217,23 +218,56 @@ func (k *checker) anyVariable(prefix string) bool {
 // judgeCloned reports a lagg, a bridge or a VLAN that no line makes.
 func (k *checker) judgeCloned() {
 	list := k.assigned("cloned_interfaces")
-	if !k.variables["hostname"] || k.variables["autobridge_interfaces"] ||
-		list != nil && (list.entry.Has(conffile.Append) || list.entry.Has(conffile.Expands)) {
-		return // a part of a file may lack the line
+	if k.variables["autobridge_interfaces"] || list != nil && (list.entry.Has(conffile.Append) || list.entry.Has(conffile.Expands)) {
+		return
 	}
+	named, silent := k.namedInterfaces(), map[*source]bool{}
 	for a := range k.ifconfigLines() {
-		words := strings.Fields(a.entry.Value)
-		driver := strings.TrimRight(a.entry.Iface, "0123456789")
-		if a.kind != conffile.RC || a.file.kind == conffile.Other || driver == a.entry.Iface || a.entry.Has(conffile.Expands|conffile.Conditional) ||
-			!slices.Contains(words, clonedBy[driver]) || driver == "vlan" && k.anyVariable("vlans_") ||
-			list != nil && slices.Contains(strings.Fields(list.entry.Value), a.entry.Iface) {
+		words, iface := strings.Fields(a.entry.Value), cmp.Or(named[a.entry.Iface], a.entry.Iface)
+		driver := strings.TrimRight(iface, "0123456789")
+		at := slices.Index(words, clonedBy[driver])
+		if a.kind != conffile.RC || driver == iface || at < 0 || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			driver == "vlan" && k.anyVariable("vlans_") || list != nil && slices.Contains(strings.Fields(list.entry.Value), iface) {
+			continue
+		}
+		if !k.setsUpAll(a, words[at:], silent) {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning,
 			sources: []string{"rc.conf(5), cloned_interfaces", "libexec/rc/network.subr, clone_up"},
-			message: fmt.Sprintf("nothing creates %s: cloned_interfaces does not list it", a.entry.Iface),
-			because: "The rc scripts configure only interfaces that exist; cloned_interfaces=\"" + a.entry.Iface + "\" creates this one at boot."})
+			message: fmt.Sprintf("nothing creates %s: cloned_interfaces does not list it", iface),
+			because: "The rc scripts configure only interfaces that exist; cloned_interfaces=\"" + iface + "\" creates this one at boot."})
 	}
+}
+
+// createsClones is what a guide says that makes interfaces.
+var createsClones = regexp.MustCompile(`cloned_interfaces|\b(?:lagg|bridge|vlan)[0-9]* create\b`)
+
+// setsUpAll reports a line of a file that is no part of one, or of a guide that is silent on how such interfaces come to
+// be and sets up a member too; words begin with what stands before the member.
+func (k *checker) setsUpAll(a *assignment, words []string, silent map[*source]bool) bool {
+	if a.file.kind != conffile.Other {
+		return k.variables["hostname"]
+	}
+	if _, known := silent[a.file]; !known {
+		silent[a.file] = !createsClones.MatchString(a.file.text)
+	}
+	if !silent[a.file] || len(words) < 2 {
+		return false
+	}
+	member := k.set["ifconfig_"+words[1]+"\x00"+words[1]]
+	return member != nil && member.file == a.file && member.entry.Block == a.entry.Block
+}
+
+// namedInterfaces are the drivers' names of interfaces, by those that lines give them.
+func (k *checker) namedInterfaces() map[string]string {
+	named := map[string]string{}
+	for _, a := range k.set {
+		if before, ok := strings.CutSuffix(a.entry.Name, "_name"); ok && a.kind == conffile.RC {
+			named[a.entry.Value] = strings.TrimPrefix(before, "ifconfig_")
+		}
+	}
+	return named
 }
 
 // otherwiseMade are drivers of which cloned_interfaces alone makes no interface, with what does.
@@ -269,14 +303,9 @@ var linuxName = regexp.MustCompile(`^(?:en|wl)(?:o[0-9]+|s[0-9]+|p[0-9]+s[0-9]+)
 
 // judgeLinuxNames reports interfaces by names of Linux that no line gives to one.
 func (k *checker) judgeLinuxNames() {
-	given := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		if a := k.set[key]; strings.HasSuffix(a.entry.Name, "_name") {
-			given[a.entry.Value] = true
-		}
-	}
+	named := k.namedInterfaces()
 	for a := range k.ifconfigLines() {
-		if !linuxName.MatchString(a.entry.Iface) || given[a.entry.Iface] {
+		if !linuxName.MatchString(a.entry.Iface) || named[a.entry.Iface] != "" {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "wrong-system", severity: Warning, sources: []string{"ifconfig(8)", "rc.conf(5), ifconfig_<interface>_name"},
@@ -288,12 +317,8 @@ func (k *checker) judgeLinuxNames() {
 
 // judgeNumberless reports an interface whose name is a slip from one of another line: emo for em0, bridge or brdige0 for bridge0.
 func (k *checker) judgeNumberless() {
-	given, numbered := map[string]bool{}, map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		a := k.set[key]
-		if strings.HasSuffix(a.entry.Name, "_name") {
-			given[a.entry.Value] = true
-		}
+	named, numbered := k.namedInterfaces(), map[string]bool{}
+	for _, a := range k.set {
 		if iface := a.entry.Iface; a.kind == conffile.RC && iface != strings.TrimRight(iface, "0123456789") {
 			numbered[iface] = true
 		}
@@ -304,7 +329,7 @@ func (k *checker) judgeNumberless() {
 	}
 	for a := range k.ifconfigLines() {
 		iface := a.entry.Iface
-		if given[iface] || iface == "" || iface == "*" || slices.Contains(clones, iface) {
+		if named[iface] != "" || iface == "" || iface == "*" || slices.Contains(clones, iface) {
 			continue
 		}
 		meant, because := "", "with a letter in place of the digit"

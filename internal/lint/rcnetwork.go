@@ -38,6 +38,10 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		i := slices.Index(words, "inet")
+		if i < 0 && !strings.Contains(a.entry.Name, "_alias") {
+			words = append([]string{"inet"}, words...) // which is what ifconfig takes an address for
+			i = 0
+		}
 		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" ||
 			strings.Count(words[i+1], ".") != 3 ||
 			i+2 < len(words) && strings.Trim(words[i+2], "0123456789.") == "" {
@@ -66,6 +70,17 @@ func (k *checker) judgeRouterFamily() {
 				because: "rc.d/routing passes it to route for one family, which refuses it, so there is no default route."})
 		}
 	}
+}
+
+// judgeHarvest reports a mask of entropy sources in rc.conf that sysctl.conf sets otherwise.
+func (k *checker) judgeHarvest() {
+	a, other := k.assigned("harvest_mask"), k.assigned("kern.random.harvest.mask")
+	if a == nil || other == nil || a.kind != conffile.RC || other.kind != conffile.Sysctl || a.entry.Value == other.entry.Value {
+		return
+	}
+	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/random", "rc.d/sysctl_lastload"},
+		message: fmt.Sprintf("harvest_mask = %s, but %s:%d sets %s to %s", a.entry.Value, other.file.path, other.entry.Line, other.entry.Name, other.entry.Value),
+		because: "rc.d/random writes the variable into the same sysctl, and sysctl.conf is applied once more at the end of the boot."})
 }
 
 // judgeBridged reports an address of an interface that is a member of a bridge.

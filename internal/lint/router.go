@@ -70,6 +70,11 @@ func (k *checker) networks() (networks []netip.Prefix, lines int, clear bool) {
 	if k.switchedOn("ppp_enable") || k.switchedOn("wireguard_enable") {
 		return nil, 0, false
 	}
+	for name := range k.expanding {
+		if strings.HasPrefix(name, "ifconfig_") {
+			return nil, 0, false
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
 		b := k.set[key]
 		name := b.entry.Name

@@ -147,16 +147,37 @@ func (k *checker) capitalFamily(e conffile.Entry) *finding {
 	return f
 }
 
-// halfWord judges a switch of rc.conf whose value is a letter.
-func (k *checker) halfWord(e conffile.Entry) *finding {
-	_, known := truth(e.Value)
-	if k.system != catalog.FreeBSD || k.kindOf(e) != conffile.RC || !strings.HasSuffix(e.Name, "_enable") || len(e.Value) != 1 ||
-		known || e.Has(conffile.Expands) {
+// noSwitch judges a switch of rc.conf whose value is neither of the words that the scripts know.
+func (k *checker) noSwitch(e conffile.Entry) *finding {
+	if k.system != catalog.FreeBSD || k.kindOf(e) != conffile.RC || !strings.HasSuffix(e.Name, "_enable") ||
+		e.Has(conffile.Expands) || !plainWord.MatchString(e.Value) {
 		return nil
+	}
+	value := strings.ToLower(e.Value)
+	if _, known := truth(value); known && value != "enabled" {
+		return nil // NONE and DISABLED are taken for NO
+	}
+	r := k.lookup(e.Name)
+	slip := spelling.Slip(value, "yes") || spelling.Slip(value, "true") || spelling.Slip(value, "false")
+	if len(value) > 1 && !slip && !strings.HasPrefix(value, "enable") && (r == nil || r.Type != catalog.TypeBool) {
+		return nil // of a port, which may know other words
 	}
 	return &finding{code: "bad-value", severity: Warning, value: true, sources: []string{"rc.subr(8), checkyesno"},
 		message: fmt.Sprintf("%s takes YES or NO; %q counts as NO, with a warning", e.Name, e.Value),
 		because: "The scripts know YES, TRUE, ON and 1 for one, and NO, FALSE, OFF and 0 for the other."}
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z]{1,12}$`)
+
+// jailParameter judges a sysctl that tells which parameters jails have (sysctl_jail_param of kern_jail.c).
+func (k *checker) jailParameter(e conffile.Entry) *finding {
+	parameter, ok := strings.CutPrefix(e.Name, "security.jail.param.")
+	if !ok || k.system != catalog.FreeBSD {
+		return nil
+	}
+	return &finding{code: "no-effect", severity: Warning, sources: []string{"freebsd-src sys/kern/kern_jail.c, sysctl_jail_param"},
+		message: fmt.Sprintf("%s holds no value: write %s into /etc/jail.conf, for the jails that shall have it", e.Name, parameter),
+		because: "The names below security.jail.param tell which parameters jails have, and what is written to them is thrown away or refused."}
 }
 
 // placeholder finds a letter that a manual prints for the number of a card.

@@ -20,6 +20,7 @@ func (k *checker) judgeTogether() {
 		k.judgeFilters()
 		k.judgeForwarding("gateway_enable", "net.inet.ip.forwarding")
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
+		k.judgeHarvest()
 		k.judgeAdvertised()
 		k.judgeAliases()
 		k.judgeAttached()

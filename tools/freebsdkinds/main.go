@@ -1,4 +1,4 @@
-// Freebsdkinds compares the kinds and defaults of FreeBSD's settings in the catalog
+// Freebsdkinds compares the kinds, scopes and defaults of FreeBSD's settings in the catalog
 // with the declarations of a source tree: go run ./tools/freebsdkinds /usr/src/sys 14.3
 //
 // It reads the static declarations, SYSCTL_* with their flags and TUNABLE_*, and the
@@ -54,6 +54,7 @@ var (
 // since the nodes of a declaration are joined by underscores that names have too.
 type declarations struct {
 	kinds    map[string]catalog.Kind
+	vnet     map[string]bool
 	defaults map[string]int64
 	where    map[string]string
 }
@@ -62,7 +63,7 @@ func key(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
 // read collects the declarations below a directory.
 func read(tree fs.FS) (declarations, error) {
-	d := declarations{map[string]catalog.Kind{}, map[string]int64{}, map[string]string{}}
+	d := declarations{map[string]catalog.Kind{}, map[string]bool{}, map[string]int64{}, map[string]string{}}
 	tunables := map[string]bool{}
 	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".c") {
@@ -77,6 +78,7 @@ func read(tree fs.FS) (declarations, error) {
 				continue
 			}
 			d.kinds[name], d.where[name] = kind, path
+			d.vnet[name] = strings.Contains(m[4], "CTLFLAG_VNET")
 			if value, ok := values[m[5]]; ok && m[1] != "PROC" {
 				d.defaults[name] = value
 			}
@@ -146,6 +148,9 @@ func compare(c *catalog.Catalog, d declarations, release catalog.Version) []stri
 		}
 		if cmp.Or(r.Kind, catalog.Unknown) != declared {
 			out = append(out, fmt.Sprintf("%s: %s by %s, %s by the catalog", name, declared, d.where[key(name)], r.Kind))
+		}
+		if vnet := d.vnet[key(name)]; vnet != (r.Scope == catalog.ScopeVnet) {
+			out = append(out, fmt.Sprintf("%s: CTLFLAG_VNET is %t in %s, the scope is %s by the catalog", name, vnet, d.where[key(name)], r.Scope))
 		}
 		standard, _ := r.DefaultIn(release)
 		recorded, err := strconv.ParseInt(standard.Value, 0, 64)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestCompare reads declarations of every form and reports those that are not as the
-// catalog has them: two kinds and two defaults.
+// catalog has them: two kinds, two defaults and a scope.
 func TestCompare(t *testing.T) {
 	tree := fstest.MapFS{"netinet/a.c": {Data: []byte(`
 SYSCTL_INT(_net_inet_tcp, OID_AUTO, delayed_ack, CTLFLAG_VNET | CTLFLAG_RW,
@@ -30,9 +30,9 @@ static int retries = 5;
 #else
 static int retries = 6;
 #endif
-SYSCTL_INT(_net_inet_tcp, OID_AUTO, retries, CTLFLAG_RW, &retries, 0, "");
+SYSCTL_INT(_net_inet_tcp, OID_AUTO, retries, CTLFLAG_VNET | CTLFLAG_RW, &retries, 0, "");
 int space = 1024*64;
-SYSCTL_INT(_net_inet_tcp, TCPCTL_SENDSPACE, sendspace, CTLFLAG_RW, &space, 0, "");
+SYSCTL_INT(_net_inet_tcp, TCPCTL_SENDSPACE, sendspace, CTLFLAG_VNET | CTLFLAG_RW, &space, 0, "");
 `)}, "kern/b.c": {Data: []byte(`
 TUNABLE_INT("net.isr.maxthreads", &n);
 SYSCTL_INT(_net_isr, OID_AUTO, maxthreads, CTLFLAG_RD, &n, 0, "");
@@ -49,6 +49,7 @@ SYSCTL_INT(_net_isr, OID_AUTO, maxthreads, CTLFLAG_RD, &n, 0, "");
 	want := "kern.ipc.numopensockets: runtime by netinet/a.c, read-only by the catalog\n" +
 		"net.inet.tcp.keepidle: boot by netinet/a.c, runtime by the catalog\n" +
 		"net.inet.tcp.sack.maxholes: starts as 256 in netinet/a.c, 128 by the catalog\n" +
+		"net.inet.tcp.tolerate_missing_ts: CTLFLAG_VNET is false in netinet/a.c, the scope is vnet by the catalog\n" +
 		"net.inet.tcp.tolerate_missing_ts: starts as 0 in netinet/a.c, 1 by the catalog"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
