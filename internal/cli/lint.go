@@ -35,7 +35,7 @@ func newLintCmd(env *Env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, mygate,
-pf.conf, relayd.conf, login.conf, jail.conf, systemd .link and .network files,
+pf.conf, relayd.conf, login.conf, jail.conf, config.boot of VyOS, systemd .link and .network files,
 ifupdown interfaces, modprobe.d, modules-load.d, limits.conf, nftables.conf,
 iptables-save files, netplan, ifcfg files, NetworkManager connections, udev
 rules, OpenWrt's /etc/config, kernel command lines, TuneD profiles, limits in

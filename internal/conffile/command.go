@@ -21,6 +21,16 @@ func (s *scanner) script(from, to, line int) {
 	s.groups = outer
 }
 
+// wholeScript reads a file that is a script, and rejects what its commands do together.
+func (s *scanner) wholeScript() {
+	s.script(0, len(s.src), 1)
+	s.uncopied()
+	s.ipfw.conclude(s)
+	s.marks.conclude(s)
+	s.vyos.conclude(s)
+	s.unread()
+}
+
 // commandReaders are the programs whose command lines make settings.
 var commandReaders = map[string]func(*scanner, []word, Entry){
 	"sysctl":   (*scanner).sysctlCommand,
@@ -108,6 +118,8 @@ func (s *scanner) command(c *command) {
 		s.sysrcFile(words[2], words[3:], base)
 	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
 		s.ipfwCommand(words, base)
+	case name == "set" && len(words) > 3 && vyosSet.MatchString(s.text(Span{words[0].span.Start, words[len(words)-1].span.End})):
+		s.vyosPath(words[1:], base)
 	case s.sysctlLineAlone(c, words[0]):
 	case slices.Contains(serviceCommands, name):
 		s.serviceCommand(name, words[1:], base)
@@ -357,6 +369,10 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 	for len(words) > 1 && strings.HasPrefix(words[0].text, "-") && len(words[0].text) == 2 {
 		words = words[1:]
 	}
+	looped := s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop))
+	if looped {
+		target.text = s.overPattern(target.text)
+	}
 	if len(words) == 0 || !strings.HasPrefix(target.text, "/proc/") && !strings.HasPrefix(target.text, "/sys/") {
 		s.echoInto(words, target, base)
 		return
@@ -377,10 +393,22 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		e.style = stylePlain
 	}
 	e.Name, e.Iface = s.fileName(target)
-	if s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop)) {
+	if looped {
 		e.Flags |= Looped
 	}
 	s.emit(e)
+}
+
+// overPattern puts the pattern that a loop runs over into a path that begins with its variable.
+func (s *scanner) overPattern(path string) string {
+	rest, begins := strings.CutPrefix(path, "$"+s.loop)
+	if !begins {
+		rest, begins = strings.CutPrefix(path, "${"+s.loop+"}")
+	}
+	if !begins || len(s.over) != 1 || s.over[0].quoted || !strings.HasPrefix(s.over[0].text, "/") || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return s.over[0].text + rest
 }
 
 // fileName returns the catalog's name of a file below /proc or /sys: the

@@ -110,7 +110,7 @@ func SystemOf(k Kind) System {
 	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, UCI, IPTables, Other:
+		Service, Keyfile, Udev, UCI, IPTables, VyOS, Other:
 		return Linux
 	}
 	return ""
@@ -279,14 +279,13 @@ func kindOfContent(text string) Kind {
 	if (hasLine(text, "[Service]") || hasLine(text, "[Manager]")) && unitSets.MatchString(text) {
 		return Service
 	}
-	if grubLine.MatchString(text) {
-		return Cmdline
-	}
-	if uciText.MatchString(text) {
-		return UCI
-	}
-	if iptablesText.MatchString(text) {
-		return IPTables
+	for _, of := range []struct {
+		form *regexp.Regexp
+		kind Kind
+	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}} {
+		if of.form.MatchString(text) {
+			return of.kind
+		}
 	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
@@ -441,6 +440,9 @@ func kindOfLine(line string) Kind {
 		return Sysctl
 	case assigned && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
 		return RC
+	}
+	if first == "set" && vyosSet.MatchString(line) {
+		return Script
 	}
 	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" || ipfwByVariable.MatchString(line) {
 		return Script

@@ -23,12 +23,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	})
 	if sub != nil && !h.literal {
-		told := sub.rejected
-		sub.rejected = func(r Reject) {
-			if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") { // which the shell makes something else of
-				told(r)
-			}
-		}
+		sub.rejected = s.unlessExpanded(sub.rejected)
 	}
 	switch kind {
 	case "":
@@ -302,6 +297,8 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		unread := "\\$`"
 		if kind == HostnameIf {
 			sub.path, unread = s.resolved(target.text), "\\`" // a variable stands for what an option takes
+		} else if kind == Netplan && !strings.Contains(s.src[from:to], "$(") {
+			sub, unread = sub.expanding(), "\\`"
 		}
 		if from < to && !strings.ContainsAny(s.src[from:to], unread) {
 			s.whole(sub, kind, target.text, from, to, words[0].line)
@@ -323,6 +320,26 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		}
 		return true
 	})
+}
+
+// expanding is a scanner for a text into which the shell puts its variables.
+func (s *scanner) expanding() *scanner {
+	inner := s.marking(func(e *Entry) {
+		if strings.Contains(e.Value, "$") {
+			e.Flags |= Expands
+		}
+	})
+	inner.rejected = s.unlessExpanded(s.rejected)
+	return inner
+}
+
+// unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.
+func (s *scanner) unlessExpanded(told func(Reject)) func(Reject) {
+	return func(r Reject) {
+		if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") {
+			told(r)
+		}
+	}
 }
 
 // escaped reads a line in which the shell takes the backslash from each quotation mark.

@@ -36,13 +36,14 @@ func (s *scanner) other() {
 		}
 		return true
 	})
+	s.vyos.conclude(s)
 }
 
 // unescapes writes the signs of the shell that a page of HTML has by their names, with blanks so that all stays in its place.
 var unescapes = strings.NewReplacer("&gt;&gt;", ">>      ", "&gt;", ">   ", "&lt;&lt;", "<<      ", "&lt;", "<   ", "&amp;&amp;", "&&        ")
 
-// Holds reports whether a text of no known kind holds settings of Linux' network
-// that other reads.
+// Holds reports whether a text of no known kind holds settings of Linux that other
+// reads.
 func Holds(file, text string) bool {
 	if noGuide(file, text) {
 		return false
@@ -50,7 +51,8 @@ func Holds(file, text string) bool {
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
 		system, known := SystemOfKey(e.Name)
-		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
+		general := strings.HasPrefix(e.Name, "kernel.") || strings.HasPrefix(e.Name, "fs.") // which other programs have names of
+		found = found || system == Linux && !general || strings.ContainsAny(e.Name, ":/") ||
 			e.In != "" && (system == Linux || !known) // which a command writes
 		return !found
 	}, rejected: func(Reject) { found = true }}
@@ -126,6 +128,7 @@ func (r *otherReader) line(line, from, to int) {
 			r.inside, r.printed = !r.inside, false
 			r.skipped = strings.HasPrefix(text, "```diff")
 			r.containers(line+1, min(s.lineOf(to).End+1, len(s.src)))
+			r.settings(line+1, min(s.lineOf(to).End+1, len(s.src)))
 			return
 		}
 		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
@@ -158,6 +161,11 @@ func (r *otherReader) line(line, from, to int) {
 		}
 		s.script(from, end, line)
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
+		return
+	}
+	if vyosSet.MatchString(text) {
+		s.script(from, to, line)
+		r.printed = false
 		return
 	}
 	if a, b := bootArguments(text); b > 0 {

@@ -213,6 +213,7 @@ func (k *checker) readFile(f *source) {
 			if r.Idle {
 				f.code = "no-effect"
 			}
+			f.code = cmp.Or(r.Code, f.code)
 			switch kind := k.file.kind; {
 			case kind == conffile.PF:
 				f.severity, f.because = Error, ""
