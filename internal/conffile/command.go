@@ -372,6 +372,11 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 	looped := s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop))
 	if looped {
 		target.text = s.overPattern(target.text)
+	} else if s.severalFiles(target) {
+		return
+	}
+	if s.otherwise(target, base) {
+		return
 	}
 	if len(words) == 0 || !strings.HasPrefix(target.text, "/proc/") && !strings.HasPrefix(target.text, "/sys/") {
 		s.echoInto(words, target, base)
@@ -397,6 +402,36 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		e.Flags |= Looped
 	}
 	s.emit(e)
+}
+
+// severalFiles rejects a redirection into files of the kernel that a pattern stands for.
+func (s *scanner) severalFiles(target word) bool {
+	if !strings.Contains(target.text, "*") || !kernelFile.MatchString(target.text) || s.text(target.span) == "" || s.teed(target) {
+		return false
+	}
+	s.rejected(Reject{Line: target.line, Span: target.span, certain: true,
+		Reason: "a redirection writes one file: write | tee " + target.text + " >/dev/null, or a loop",
+		Because: "bash calls a pattern that fits several files an ambiguous redirect, and other shells look for a file of that very name; " +
+			"either way nothing is set."})
+	return true
+}
+
+// kernelFile is a file below /proc or /sys.
+var kernelFile = regexp.MustCompile(`^/(?:proc|sys)/`)
+
+// teed reports whether a file is an argument of tee, which the shell gives every file that a pattern fits.
+func (s *scanner) teed(target word) bool {
+	line := s.src[s.lineOf(target.span.Start).Start:target.span.Start]
+	return !strings.HasSuffix(strings.TrimRight(strings.TrimSuffix(line, `"`), " \t"), ">")
+}
+
+// otherwise reports whether the command behind || writes the same file: what the first one writes may be refused.
+func (s *scanner) otherwise(target word, base Entry) bool {
+	if target.span.End >= base.Raw.End {
+		return false
+	}
+	_, rest, ok := strings.Cut(s.src[target.span.End:base.Raw.End], "||")
+	return ok && kernelFile.MatchString(target.text) && strings.Contains(rest, s.text(target.span))
 }
 
 // overPattern puts the pattern that a loop runs over into a path that begins with its variable.

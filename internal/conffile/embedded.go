@@ -18,8 +18,8 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	first := max(strings.IndexByte(s.src[from:to], '\n'), 0)
 	sub, kind := s.into(word{text: h.path, line: line, span: Span{from, from + first}}, func(e *Entry) {
 		e.Flags |= h.flags
-		if !h.literal && strings.ContainsAny(e.Value, "$`") {
-			e.Flags |= Expands
+		if !h.literal {
+			s.expand(e)
 		}
 	})
 	if sub != nil && !h.literal {
@@ -324,13 +324,22 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 
 // expanding is a scanner for a text into which the shell puts its variables.
 func (s *scanner) expanding() *scanner {
-	inner := s.marking(func(e *Entry) {
-		if strings.Contains(e.Value, "$") {
-			e.Flags |= Expands
-		}
-	})
+	inner := s.marking(s.expand)
 	inner.rejected = s.unlessExpanded(s.rejected)
 	return inner
+}
+
+// expand puts what the shell does into a value, where the text alone tells it.
+func (s *scanner) expand(e *Entry) {
+	if !strings.ContainsAny(e.Value, "$`") {
+		return
+	}
+	if value, known := s.constant(e.Value); known && !strings.Contains(e.Value, `\$`) {
+		e.Value, e.style = value, styleFixed
+		e.Flags &^= Expands
+		return
+	}
+	e.Flags |= Expands
 }
 
 // unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.

@@ -172,8 +172,8 @@ func (r *otherReader) line(line, from, to int) {
 		s.wholeAs(Cmdline, from+a, from+b, line)
 		return
 	}
-	if r.nix != nil {
-		r.nix.line(s, line, from, to)
+	if r.nix != nil && r.nixLine(line, from, to) {
+		return
 	}
 	if r.printed = r.printed && !isProse(text); !r.printed {
 		r.forms(line, from, to)
