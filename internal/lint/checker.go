@@ -59,6 +59,7 @@ type checker struct {
 	commented  map[*source]bool          // files of which a comment behind a value was told
 	told       map[toldOf]bool           // what was told once of a file
 	images     map[*source]bool          // recipes for images of containers
+	sensors    map[*source]bool          // files about programs that look at packets as they are on the wire
 
 	sought   int // names that were looked for among the known ones
 	problems []Problem
@@ -114,7 +115,7 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 		pending: map[string]pending{}, mtus: map[inBlock]*assignment{}, options: map[uciOption]*assignment{},
 		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, sized: map[string]bool{}, leased: map[string]bool{}, variables: map[string]bool{},
 		ignores: map[*source]map[int][]string{}, dead: map[*source]conffile.Span{}, commented: map[*source]bool{},
-		later: map[string]*assignment{}, told: map[toldOf]bool{}, images: map[*source]bool{}}
+		later: map[string]*assignment{}, told: map[toldOf]bool{}, images: map[*source]bool{}, sensors: map[*source]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -277,6 +278,9 @@ func (k *checker) entry(e conffile.Entry) {
 	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
+		if f.code == "harmful" && k.captured(e) {
+			continue
+		}
 		k.report(e, f)
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
@@ -291,6 +295,24 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// sensor is a program that looks at packets as they are on the wire, for which the card must not join or cut them.
+var sensor = regexp.MustCompile(`(?i)\b(?:snort[0-9]?|suricata|zeek|arkime|moloch|stenographer|security ?onion|netsniff-ng|pf_ring)\b`)
+
+// captured reports whether a line switches off what joins segments in a file about such a program.
+func (k *checker) captured(e conffile.Entry) bool {
+	switch e.Name {
+	case "ethtool:features/gro", "ethtool:features/gso", "ethtool:features/tso", "ethtool:features/sg", "ethtool:features/rx", "ethtool:features/tx":
+	default:
+		return false
+	}
+	about, known := k.sensors[k.file]
+	if !known {
+		about = sensor.MatchString(k.file.text)
+		k.sensors[k.file] = about
+	}
+	return about
 }
 
 // loadedOption finds an option of a module in a file that only names modules to load.
