@@ -232,6 +232,9 @@ func keep[V any](into *map[string]V, key string, value V) {
 	}
 }
 
+// located is a command that prints where a program is.
+var located = regexp.MustCompile("^(?:\\$\\(|\x60)[ \\t]*(?:which|command[ \\t]+-v|type[ \\t]+-[pP])[ \\t]+([a-z][a-z0-9._-]*)[ \\t]*(?:\\)|\x60)$")
+
 // remember keeps the assignments that a command consists of. Of those that not every
 // run makes, only paths are kept: what is written there is written there at times.
 func (s *scanner) remember(c *command) {
@@ -241,6 +244,8 @@ func (s *scanner) remember(c *command) {
 		case !ok && (declarations[w.text] || strings.HasPrefix(w.text, "-")):
 		case !ok:
 			return
+		case located.MatchString(e.Value) && e.Flags&Append == 0 && len(s.variables) < maxVariables:
+			keep(&s.variables, e.Key, located.FindStringSubmatch(e.Value)[1])
 		case belowVariable.MatchString(e.Value) && e.Flags&Append == 0 && len(s.below) < maxVariables:
 			keep(&s.below, e.Key, strings.Clone(e.Value))
 			delete(s.variables, e.Key)

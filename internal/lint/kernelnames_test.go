@@ -63,6 +63,8 @@ func TestLinuxFiles(t *testing.T) {
 		{script, "#!/bin/sh\necho \"\nnetwork:\n  version: 2\n  bonds:\n    b0:\n      addresses: [10.$1.0.2/24]\n      parameters:\n        mode: 802.3adx\n\" > /etc/netplan/9.yaml\n",
 			"bad-value warning 802.3ad"},
 		{script, "#!/bin/sh\nsudo echo 1 > /proc/sys/net/ipv4/ip_forward\n", "syntax warning sudo tee"},
+		{script, "#!/bin/sh\napt-get install -y x\nsudo echo 1 > /proc/sys/net/ipv4/ip_forward\n", ""},
+		{script, "#!/bin/sh\nTC=$(which tc)\n$TC qdisc add dev eth3 root tbf rate 5mbps burst 32kbit latency 30ms\n", "wrong-unit warning bytes per second"},
 		{script, "#!/bin/sh\nsysctl vm.swappiness 10\n", "syntax warning as one word"},
 		{script, "#!/bin/sh\ntc qdisc add dev eth3 root tbf rate 400mbit burst 3000 latency 30ms\n", "harmful warning 50000 bytes"},
 		{script, "#!/bin/sh\ntc qdisc add dev eth3 root tbf rate 5mbit burst 32kbit latency 30ms\n", ""},
