@@ -24,7 +24,7 @@ import (
 // In a text with fences (```) only what is between them counts; what a sysctl
 // command prints is skipped.
 func (s *scanner) other() {
-	r := &otherReader{s: s, fenced: strings.HasPrefix(s.src, "```") || strings.Contains(s.src, "\n```")}
+	r := &otherReader{s: s, fenced: fence.MatchString(s.src)}
 	if path.Ext(s.path) == ".nix" {
 		r.nix = &nixUnits{}
 	}
@@ -38,6 +38,9 @@ func (s *scanner) other() {
 	})
 	s.vyos.conclude(s)
 }
+
+// fence is the mark around a block of a guide.
+var fence = regexp.MustCompile("(?m)^[ \\t]*```")
 
 // unescapes writes the signs of the shell that a page of HTML has by their names, with blanks so that all stays in its place.
 var unescapes = strings.NewReplacer("&gt;&gt;", ">>      ", "&gt;", ">   ", "&lt;&lt;", "<<      ", "&lt;", "<   ", "&amp;&amp;", "&&        ")

@@ -61,7 +61,7 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 	return true
 }
 
-// settings reads the text between two fences, from the end of the first on, that is one of sysctl.conf.
+// settings reads the text between two fences, from the end of the first on, that is a sysctl.conf or a profile of TuneD.
 func (r *otherReader) settings(line, from int) {
 	s := r.s
 	end := strings.Index(s.src[from:], "```")
@@ -69,11 +69,12 @@ func (r *otherReader) settings(line, from int) {
 		return
 	}
 	block := s.src[from : from+end]
-	if kindOfContent(block) != Sysctl || anyLine(block, prompt) || anyLine(block, runs) {
+	kind := kindOfContent(block)
+	if kind != Sysctl && kind != Tuned || anyLine(block, prompt) || anyLine(block, runs) {
 		return // which a command may have printed
 	}
-	inner := s.marking(func(e *Entry) { e.In, e.Block = Sysctl, line })
-	inner.whole(inner, Sysctl, "", from, from+end, line)
+	inner := s.marking(func(e *Entry) { e.In, e.Block = kind, line })
+	inner.whole(inner, kind, "", from, from+end, line)
 	r.read = from + end
 }
 

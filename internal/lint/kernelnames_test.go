@@ -80,6 +80,7 @@ func TestLinuxFiles(t *testing.T) {
 		{unit, "[Unit]\nAfter=network-online.target docker.service\nRequires=docker.service\n[Service]\nLimitNOFILE=65536\n", ""},
 		{unit, "[Unit]\nAfter=network-online.target NetworkManager.service\n[Service]\nLimitNOFILE=65536\n", ""},
 		{"a.md", "Edit the file:\n```\nnet.core.somaxconn = 8192\nkernel.maps_protct = 1\n```\n", "unknown-key warning kernel.maps_protct"},
+		{"a.md", "1. A profile:\n   ```\n   [main]\n   include=throughput-performance\n   [sysctl]\n   vm.transparent_hugepage=always\n   ```\n", "unknown-key warning hugepage"},
 		{"a.md", "Look:\n```\n$ sysctl -a | grep maps\nkernel.maps_protct = 1\nnet.core.somaxconn = 8192\n```\n", ""},
 		{"/etc/systemd/system/a.service.d/b.conf", "[Unit]\nAfter=network-online.target\n[Service]\nLimitNOFILE=65536\n", ""},
 		{unit, "[Service]\nExecStartPre=-/bin/sh -c 'ulimit -n 65536'\nExecStart=/usr/bin/a\nLimitNOFILE=65536\n", "no-effect warning LimitNOFILE"},
