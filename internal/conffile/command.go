@@ -220,7 +220,11 @@ var asRootOnly = regexp.MustCompile(`(?m)^[ \t]*(?:(?:apt|apt-get|yum|dnf|apk|pa
 
 // byRoot reports a script that root runs, whatever it puts sudo before. In a guide each reader types some of the commands.
 func (s *scanner) byRoot() bool {
-	return strings.HasPrefix(s.src, "#!") && asRootOnly.MatchString(s.src[:min(len(s.src), maxSearched)])
+	if s.root == nil {
+		root := strings.HasPrefix(s.src, "#!") && asRootOnly.MatchString(s.src[:min(len(s.src), maxSearched)])
+		s.root = &root
+	}
+	return *s.root
 }
 
 // rootOnly are files that root alone can write.
@@ -437,10 +441,11 @@ func (s *scanner) teed(target word) bool {
 
 // otherwise reports whether the command behind || writes the same file: what the first one writes may be refused.
 func (s *scanner) otherwise(target word, base Entry) bool {
+	const near = 300
 	if target.span.End >= base.Raw.End {
 		return false
 	}
-	_, rest, ok := strings.Cut(s.src[target.span.End:base.Raw.End], "||")
+	_, rest, ok := strings.Cut(s.src[target.span.End:min(base.Raw.End, target.span.End+near)], "||")
 	return ok && kernelFile.MatchString(target.text) && strings.Contains(rest, s.text(target.span))
 }
 

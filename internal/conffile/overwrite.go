@@ -60,6 +60,9 @@ func (s *scanner) replacesArguments(w word, file string) {
 	if file != "/etc/default/grub" || !grubLine.MatchString(w.text) || strings.Contains(w.text, "$GRUB_CMDLINE") || strings.Contains(w.text, "${GRUB_CMDLINE") {
 		return
 	}
+	if s.appended++; s.appended > maxWrites {
+		return
+	}
 	name, _, _ := strings.Cut(w.text, "=")
 	if above := strings.ReplaceAll(s.src[:min(w.span.Start, maxSearched)], ">>", "  "); editsArguments.MatchString(above) {
 		return

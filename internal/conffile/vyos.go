@@ -29,10 +29,11 @@ type vyosRule struct {
 	log                  word
 }
 
-// maxVyos bounds what is remembered of each, and vyosDepth how deep the sections of a file are.
+// maxVyos bounds what is remembered of each, vyosDepth how deep the sections of a file are, and vyosWords their heads.
 const (
 	maxVyos   = 1000
 	vyosDepth = 30
+	vyosWords = 4
 )
 
 // vyosSet is a command of VyOS or EdgeOS that sets something of the network, and vyosBlock a section of config.boot.
@@ -53,7 +54,8 @@ func (s *scanner) vyosFile() {
 		case text == "}":
 			above = above[:max(len(above)-1, 0)]
 		case strings.HasSuffix(text, "{") && len(above) < vyosDepth:
-			above = append(above, s.fields(from, to-1, line))
+			head := s.fields(from, to-1, line)
+			above = append(above, head[:min(len(head), vyosWords)])
 		default:
 			words := slices.Concat(above...)
 			words = append(words, s.fields(from, to, line)...)

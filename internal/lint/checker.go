@@ -278,7 +278,7 @@ func (k *checker) entry(e conffile.Entry) {
 	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
-		if f.code == "harmful" && k.captured(e) {
+		if k.excused(e, f.code) {
 			continue
 		}
 		k.report(e, f)
@@ -295,24 +295,6 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
-}
-
-// sensor is a program that looks at packets as they are on the wire, for which the card must not join or cut them.
-var sensor = regexp.MustCompile(`(?i)\b(?:snort[0-9]?|suricata|zeek|arkime|moloch|stenographer|security ?onion|netsniff-ng|pf_ring)\b`)
-
-// captured reports whether a line switches off what joins segments in a file about such a program.
-func (k *checker) captured(e conffile.Entry) bool {
-	switch e.Name {
-	case "ethtool:features/gro", "ethtool:features/gso", "ethtool:features/tso", "ethtool:features/sg", "ethtool:features/rx", "ethtool:features/tx":
-	default:
-		return false
-	}
-	about, known := k.sensors[k.file]
-	if !known {
-		about = sensor.MatchString(k.file.text)
-		k.sensors[k.file] = about
-	}
-	return about
 }
 
 // loadedOption finds an option of a module in a file that only names modules to load.

@@ -391,6 +391,8 @@ func TestLinuxTogether(t *testing.T) {
 			"/root/a.sh:3:9 needs info\n"},
 		{"hardware offload without its table", []string{"/etc/config/firewall", "config defaults\n\toption flow_offloading '0'\n\toption flow_offloading_hw '1'\n"},
 			"/etc/config/firewall:3:9 needs warning\n"},
+		{"idle states of one driver", []string{"/etc/default/grub", "GRUB_CMDLINE_LINUX=\"intel_idle.max_cstate=0\"\n"}, "/etc/default/grub:1:43 no-effect info\n"},
+		{"idle states of both", []string{"/etc/default/grub", "GRUB_CMDLINE_LINUX=\"intel_idle.max_cstate=0 processor.max_cstate=1\"\n"}, ""},
 		{"twice in a guide", []string{"a.md", "Memory:\n\nnet.core.rmem_max = 8388608\n\n# more\nnet.core.rmem_max = 16777216\n"}, "a.md:3:1 duplicate warning\n"},
 		{"two examples", []string{"a.md", "For 1 Gbit/s:\n\nnet.core.rmem_max = 8388608\n\nFor 10 Gbit/s:\n\nnet.core.rmem_max = 16777216\n"}, ""},
 		{"a bond that is joined as a bridge", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nKind=bond\nName=b\n", "/etc/systemd/network/e.network", "[Match]\nName=eth0\n[Network]\nBridge=b\n"}, "/etc/systemd/network/e.network:4:1 conflict warning\n"},
