@@ -316,6 +316,7 @@ type scanner struct {
 	vyos      *vyosConfig     // nil without a line of it
 	root      *bool           // whether root runs the script, once that was asked
 	appended  int             // lines that a script appends to GRUB's file
+	routes    map[string]int  // lines on which a script adds them
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
 	outer     bool            // a guide, whose scripts may write files

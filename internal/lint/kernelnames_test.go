@@ -72,6 +72,11 @@ func TestLinuxFiles(t *testing.T) {
 		{script, "#!/bin/sh\ntc qdisc add dev eth3 root cake bandwidth 40mbits\n", "bad-value error tc knows no unit"},
 		{script, "#!/bin/sh\ntc qdisc add dev eth3 root cake bandwidth unlimited\n", ""},
 		{script, "#!/bin/sh\nip route change default via 192.0.2.9 congctl bbbr\n", "bad-value error bbr?"},
+		{script, "#!/bin/sh\nip route add default via 10.7.0.1 dev a\nip route add default via 10.8.0.1 dev b\n", "conflict warning line 2"},
+		{script, "#!/bin/sh\nip route add default via 10.7.0.1 dev a\nip route add default via 10.8.0.1 dev b metric 50\nip route add default via 10.9.0.1 table 7\n" +
+			"ip route add blackhole 10.0.0.0/8\nip route add blackhole 172.16.0.0/12\nip -6 route add default via fe80::1 dev a\n", ""},
+		{script, "#!/bin/sh\nip route add default via 10.7.0.1\nip route del default\nip route add default via 10.8.0.1\n", ""},
+		{script, "#!/bin/sh\nup() {\n  ip route add default via 10.7.0.1\n}\nother() {\n  ip route add default via 10.8.0.1\n}\n", ""},
 		{script, "#!/bin/sh\niptables -A INPUT -p icmp -j DROP\n", "harmful warning icmp-errors"},
 		{script, "#!/bin/sh\niptables -A INPUT -m state --state ESTABLISHED,RELATED -j ACCEPT\niptables -A INPUT -p icmp -j DROP\n", ""},
 		{unit, "[Service]\nLimitNOFILE=65536\nCPUQuota=50\n", "bad-value warning with %"},
