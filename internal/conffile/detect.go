@@ -282,7 +282,7 @@ func kindOfContent(text string) Kind {
 	for _, of := range []struct {
 		form *regexp.Regexp
 		kind Kind
-	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}} {
+	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}, {nftText, NFTables}} {
 		if of.form.MatchString(text) {
 			return of.kind
 		}
@@ -334,6 +334,8 @@ func kindOfInterpreter(line string) Kind {
 		words[i] = w[strings.LastIndexByte(w, '/')+1:]
 	}
 	switch {
+	case len(words) > 0 && (words[0] == "nft" || words[0] == "env" && slices.Contains(words, "nft")):
+		return NFTables
 	case len(words) > 0 && words[0] == "env" && strings.Contains(line, "sysctl"):
 		return Sysctl
 	case len(words) > 0 && shells[words[0]] || len(words) > 1 && words[0] == "env" && shells[words[1]]:
@@ -387,6 +389,9 @@ var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=
 
 // iptablesText is the head of a file of iptables-restore.
 var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|nat|mangle|raw|security)[ \t\r]*\n(?:#[^\n]*\n|[ \t\r]*\n)*(?::[A-Za-z0-9_-]+ |-[AIN] |COMMIT)`)
+
+// nftText is a table of nftables with a chain that the kernel calls.
+var nftText = regexp.MustCompile(`(?m)^[ \t]*table[ \t]+(?:(?:ip6?|inet|bridge|arp|netdev)[ \t]+)?[A-Za-z_][A-Za-z0-9_-]*[ \t]*\{(?s:[^}]*)\btype[ \t]+(?:filter|nat|route)[ \t]+hook\b`)
 
 // isProse reports whether a line is a sentence, or most of one.
 func isProse(line string) bool {

@@ -41,9 +41,20 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			s.standing(sub, text, kind, h.path, from, line)
 		}
 	default:
-		s.whole(sub, kind, h.path, from, to, line)
+		if h.path != rulesInput || !rulesElsewhere.MatchString(s.src[:min(len(s.src), maxSearched)]) && !inserted.MatchString(s.src[from:to]) {
+			s.whole(sub, kind, h.path, from, to, line)
+		}
 	}
 }
+
+// rulesInput stands for what nft reads from its standard input. The rules are not all there are where the script adds others,
+// or puts some in.
+const rulesInput = "stdin.nft"
+
+var (
+	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*\b(?:add|insert)[ \t]+rule\b`)
+	inserted       = regexp.MustCompile(`(?m)^[ \t]*\$|\$\(|\x60`)
+)
 
 // notAtBoot says that a BSD does not read the files of a folder of Linux.
 func notAtBoot(system System, folder string) string {

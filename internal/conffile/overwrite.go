@@ -107,3 +107,22 @@ func (s *scanner) wroteAt(w word, anew, conditional, empty bool) {
 
 // maxWrites bounds the files of a script that are followed, since every command is compared with them.
 const maxWrites = 20
+
+// writtenFile returns the file that a command writes its input to: tee's argument,
+// whose own output usually goes to /dev/null, or the target of its redirection; nft reads its input as a file of rules.
+func writtenFile(c *command) string {
+	tee := false
+	for i, w := range c.words {
+		if w.text == "-f" && i > 0 && c.words[i-1].text == "nft" {
+			return rulesInput
+		}
+		if tee && !strings.HasPrefix(w.text, "-") {
+			return w.text
+		}
+		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
+	}
+	return c.target.text
+}
+
+// printsHere reports whether a command only prints its input.
+func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text == "cat" && !c.piped }

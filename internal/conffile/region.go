@@ -61,7 +61,8 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 	return true
 }
 
-// settings reads the text between two fences, from the end of the first on, that is a sysctl.conf or a profile of TuneD.
+// settings reads the text between two fences, from the end of the first on, that is a sysctl.conf, a profile
+// of TuneD or a whole set of rules for nft.
 func (r *otherReader) settings(line, from int) {
 	s := r.s
 	end := strings.Index(s.src[from:], "```")
@@ -70,7 +71,10 @@ func (r *otherReader) settings(line, from int) {
 	}
 	block := s.src[from : from+end]
 	kind := kindOfContent(block)
-	if kind != Sysctl && kind != Tuned || anyLine(block, prompt) || anyLine(block, runs) {
+	switch whole := strings.Contains(block, "flush ruleset"); { // and no part of the rules
+	case kind != Sysctl && kind != Tuned && (kind != NFTables || !whole):
+		return
+	case anyLine(block, prompt) || anyLine(block, runs):
 		return // which a command may have printed
 	}
 	inner := s.marking(func(e *Entry) { e.In, e.Block = kind, line })

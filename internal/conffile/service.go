@@ -18,6 +18,7 @@ func (s *scanner) service() {
 			return
 		}
 		lower := strings.ToLower(e.Key)
+		order.whole = order.whole || e.Key == "ExecStart"
 		switch {
 		case strings.HasPrefix(e.Key, "ExecStartP") && onlyLimits.MatchString(e.Value):
 			s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Idle: true, certain: true,
@@ -39,7 +40,7 @@ func (s *scanner) service() {
 			s.emit(e)
 		}
 	})
-	if after := order.after; after.Line > 0 && !order.wants && !strings.Contains(s.path, ".d/") {
+	if after := order.after; after.Line > 0 && order.whole && !order.wants && !strings.Contains(s.path, ".d/") {
 		s.rejected(Reject{Line: after.Line, Span: after.ValueSpan, Idle: true, certain: true,
 			Reason: "After=network-online.target orders, and nothing in this unit starts that target: add Wants=network-online.target",
 			Because: "Where no other unit wants it either, this one starts without waiting for the network (systemd.special(7), " +
@@ -54,6 +55,7 @@ var onlyLimits = regexp.MustCompile(`^[-@:+!|]*(?:/(?:usr/)?bin/)?(?:ba|da)?sh[ 
 type unitOrder struct {
 	after Entry
 	wants bool // the unit wants it, or a service that may want it
+	whole bool // which a file beside a unit is not
 }
 
 // networkService is a service that brings the network up.

@@ -387,22 +387,6 @@ func (l *shellLexer) flush() {
 	}
 }
 
-// writtenFile returns the file that a command writes its input to: tee's argument,
-// whose own output usually goes to /dev/null, or the target of its redirection.
-func writtenFile(c *command) string {
-	tee := false
-	for _, w := range c.words {
-		if tee && !strings.HasPrefix(w.text, "-") {
-			return w.text
-		}
-		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
-	}
-	return c.target.text
-}
-
-// printsHere reports whether a command only prints its input.
-func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text == "cat" && !c.piped }
-
 // skipHeredocs skips the bodies of the here-documents of the line that ended,
 // and reads those that are written into configuration files.
 func (l *shellLexer) skipHeredocs() {
