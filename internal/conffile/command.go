@@ -425,8 +425,8 @@ func (s *scanner) severalFiles(target word) bool {
 	}
 	s.rejected(Reject{Line: target.line, Span: target.span, certain: true,
 		Reason: "a redirection writes one file: write | tee " + target.text + " >/dev/null, or a loop",
-		Because: "bash calls a pattern that fits several files an ambiguous redirect, and other shells look for a file of that very name; " +
-			"either way nothing is set."})
+		Because: "bash refuses a pattern that fits several files (ambiguous redirect), and other shells look for a file of that very " +
+			"name; then nothing is set."})
 	return true
 }
 

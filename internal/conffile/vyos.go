@@ -222,6 +222,13 @@ func (v *vyosConfig) conclude(s *scanner) {
 	reject := func(w word, code, reason, because string) {
 		s.rejected(Reject{Line: w.line, Span: w.span, Code: code, certain: true, Reason: reason, Because: because})
 	}
+	for _, name := range slices.Sorted(maps.Keys(v.mtus)) {
+		below, _, vlan := strings.Cut(name, ".")
+		if own, under := v.size(name, 0), v.size(below, ethernetSize); vlan && under > 0 && own > under {
+			reject(v.mtus[name], "conflict", "mtu "+strconv.Itoa(own)+" of "+name+" is more than "+below+" has, "+strconv.Itoa(under),
+				"The kernel refuses a VLAN that sends more than the interface below it; raise that one first.")
+		}
+	}
 	largest := 0
 	for _, name := range slices.Sorted(maps.Keys(v.pppoe)) {
 		below := v.pppoe[name]

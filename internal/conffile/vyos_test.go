@@ -91,6 +91,10 @@ system {
 			t.Errorf("%s: %q", tt.path, got)
 		}
 	}
+	wide := strings.Replace(commands, "mtu 1506", "mtu 1500", 1)
+	if f, err := Parse(Script, Linux, "a.sh", []byte(wide)); err != nil || len(f.Rejects) != 4 || !strings.Contains(fmt.Sprint(f.Rejects), "eth1.7 is more") {
+		t.Errorf("%v: %+v", err, f.Rejects)
+	}
 	quiet := strings.NewReplacer("1498", "1496", "1460", "1452", "state established", "state new").Replace(commands)
 	if f, err := Parse(Script, Linux, "a.sh", []byte(quiet)); err != nil || len(f.Rejects) > 0 {
 		t.Errorf("%v: %+v", err, f.Rejects)
