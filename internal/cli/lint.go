@@ -37,7 +37,7 @@ func newLintCmd(env *Env) *cobra.Command {
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, mygate,
 pf.conf, relayd.conf, login.conf, jail.conf, config.boot of VyOS, systemd .link and .network files,
 ifupdown interfaces, modprobe.d, modules-load.d, limits.conf, nftables.conf,
-iptables-save files, netplan, ifcfg files, NetworkManager connections, udev
+iptables-save files, wg-quick files, netplan, ifcfg files, NetworkManager connections, udev
 rules, OpenWrt's /etc/config, kernel command lines, TuneD profiles, limits in
 systemd units, scripts, guides, and the sysctls and commands in Ansible tasks,
 cloud-init, Kubernetes manifests, and Nix, Puppet, Chef and Terraform files, by

@@ -59,6 +59,7 @@ const (
 	LoginConf   Kind = "login.conf"   // login.conf of the BSDs: limits of open files
 	Relayd      Kind = "relayd.conf"  // OpenBSD relayd.conf: checks, queues, and what relayd refuses
 	VyOS        Kind = "vyos"         // config.boot of VyOS and EdgeOS
+	WGQuick     Kind = "wg-quick"     // interfaces of wg-quick: MTU, and commands
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
@@ -66,7 +67,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
 		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, MyGate, LoginConf,
-		Relayd, VyOS, Other}
+		Relayd, VyOS, WGQuick, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -265,6 +266,8 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.relayd()
 	case VyOS:
 		s.vyosFile()
+	case WGQuick:
+		s.wgQuick()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()

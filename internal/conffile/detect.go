@@ -110,7 +110,7 @@ func SystemOf(k Kind) System {
 	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, UCI, IPTables, VyOS, Other:
+		Service, Keyfile, Udev, UCI, IPTables, VyOS, WGQuick, Other:
 		return Linux
 	}
 	return ""
@@ -282,7 +282,7 @@ func kindOfContent(text string) Kind {
 	for _, of := range []struct {
 		form *regexp.Regexp
 		kind Kind
-	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}, {nftText, NFTables}} {
+	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}, {nftText, NFTables}, {wgText, WGQuick}} {
 		if of.form.MatchString(text) {
 			return of.kind
 		}

@@ -62,7 +62,7 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 }
 
 // settings reads the text between two fences, from the end of the first on, that is a sysctl.conf, a profile
-// of TuneD or a whole set of rules for nft.
+// of TuneD, a file of wg-quick or a whole set of rules for nft.
 func (r *otherReader) settings(line, from int) {
 	s := r.s
 	end := strings.Index(s.src[from:], "```")
@@ -72,7 +72,7 @@ func (r *otherReader) settings(line, from int) {
 	block := s.src[from : from+end]
 	kind := kindOfContent(block)
 	switch whole := strings.Contains(block, "flush ruleset"); { // and no part of the rules
-	case kind != Sysctl && kind != Tuned && (kind != NFTables || !whole):
+	case kind != Sysctl && kind != Tuned && kind != WGQuick && (kind != NFTables || !whole):
 		return
 	case anyLine(block, prompt) || anyLine(block, runs):
 		return // which a command may have printed

@@ -416,7 +416,7 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file because of this line: the running rules " +
 			"stay, and after a reboot only the minimal rules of rc(8) are loaded.")
 	}
-	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other ||
+	if file := k.file.kind; k.kindOf(e) == conffile.Cmdline || file == conffile.WGQuick || file == conffile.YAML || file == conffile.Other ||
 		strings.IndexByte(text[e.KeySpan.Start:e.KeySpan.End], '$') > 0 {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}
