@@ -21,6 +21,16 @@ func (s *scanner) script(from, to, line int) {
 	s.groups = outer
 }
 
+// wholeScript reads a file that is a script, and rejects what its commands do together.
+func (s *scanner) wholeScript() {
+	s.script(0, len(s.src), 1)
+	s.uncopied()
+	s.ipfw.conclude(s)
+	s.marks.conclude(s)
+	s.vyos.conclude(s)
+	s.unread()
+}
+
 // commandReaders are the programs whose command lines make settings.
 var commandReaders = map[string]func(*scanner, []word, Entry){
 	"sysctl":   (*scanner).sysctlCommand,
@@ -91,7 +101,7 @@ func (s *scanner) command(c *command) {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])
 	case name == "echo" || name == "printf":
-		if raised && rootOnly.MatchString(c.target.text) {
+		if raised && rootOnly.MatchString(c.target.text) && !s.byRoot() {
 			s.reject(c.target.line, c.target.span, "the shell opens this file before sudo runs, and without its "+
 				"rights: pipe to sudo tee instead")
 		}
@@ -115,6 +125,8 @@ func (s *scanner) command(c *command) {
 		s.sysrcFile(words[2], words[3:], base)
 	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
 		s.ipfwCommand(words, base)
+	case name == "set" && len(words) > 3 && vyosSet.MatchString(s.text(Span{words[0].span.Start, words[len(words)-1].span.End})):
+		s.vyosPath(words[1:], base)
 	case s.sysctlLineAlone(c, words[0]):
 	case slices.Contains(serviceCommands, name):
 		s.serviceCommand(name, words[1:], base)
@@ -206,6 +218,20 @@ func (s *scanner) ulimitCommand(words []word, base Entry) {
 		}
 		s.emit(e)
 	}
+}
+
+// asRootOnly is a command that root alone can run, without sudo, or a question whether root runs the script.
+var asRootOnly = regexp.MustCompile(`(?m)^[ \t]*(?:(?:apt|apt-get|yum|dnf|apk|pacman|ufw|useradd|modprobe)[ \t]+[a-z-]|` +
+	`systemctl[ \t]+(?:enable|start|restart|daemon-reload)|service[ \t]+[^ \t]+[ \t]+(?:re)?start|sysctl[ \t]+(?:-p|-w|--system))|` +
+	`\bEUID\b|\bid -u\b|\bwhoami\b`)
+
+// byRoot reports a script that root runs, whatever it puts sudo before. In a guide each reader types some of the commands.
+func (s *scanner) byRoot() bool {
+	if s.root == nil {
+		root := strings.HasPrefix(s.src, "#!") && asRootOnly.MatchString(s.src[:min(len(s.src), maxSearched)])
+		s.root = &root
+	}
+	return *s.root
 }
 
 // rootOnly are files that root alone can write.
@@ -380,6 +406,15 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 	for len(words) > 1 && strings.HasPrefix(words[0].text, "-") && len(words[0].text) == 2 {
 		words = words[1:]
 	}
+	looped := s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop))
+	if looped {
+		target.text = s.overPattern(target.text)
+	} else if s.severalFiles(target) {
+		return
+	}
+	if s.otherwise(target, base) {
+		return
+	}
 	if len(words) == 0 || !strings.HasPrefix(target.text, "/proc/") && !strings.HasPrefix(target.text, "/sys/") {
 		s.echoInto(words, target, base)
 		return
@@ -400,10 +435,53 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		e.style = stylePlain
 	}
 	e.Name, e.Iface = s.fileName(target)
-	if s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop)) {
+	if looped {
 		e.Flags |= Looped
 	}
 	s.emit(e)
+}
+
+// severalFiles rejects a redirection into files of the kernel that a pattern stands for.
+func (s *scanner) severalFiles(target word) bool {
+	if !strings.Contains(target.text, "*") || !kernelFile.MatchString(target.text) || s.text(target.span) == "" || s.teed(target) {
+		return false
+	}
+	s.rejected(Reject{Line: target.line, Span: target.span, certain: true,
+		Reason: "a redirection writes one file: write | tee " + target.text + " >/dev/null, or a loop",
+		Because: "bash refuses a pattern that fits several files (ambiguous redirect), and other shells look for a file of that very " +
+			"name; then nothing is set."})
+	return true
+}
+
+// kernelFile is a file below /proc or /sys.
+var kernelFile = regexp.MustCompile(`^/(?:proc|sys)/`)
+
+// teed reports whether a file is an argument of tee, which the shell gives every file that a pattern fits.
+func (s *scanner) teed(target word) bool {
+	line := s.src[s.lineOf(target.span.Start).Start:target.span.Start]
+	return !strings.HasSuffix(strings.TrimRight(strings.TrimSuffix(line, `"`), " \t"), ">")
+}
+
+// otherwise reports whether the command behind || writes the same file: what the first one writes may be refused.
+func (s *scanner) otherwise(target word, base Entry) bool {
+	const near = 300
+	if target.span.End >= base.Raw.End {
+		return false
+	}
+	_, rest, ok := strings.Cut(s.src[target.span.End:min(base.Raw.End, target.span.End+near)], "||")
+	return ok && kernelFile.MatchString(target.text) && strings.Contains(rest, s.text(target.span))
+}
+
+// overPattern puts the pattern that a loop runs over into a path that begins with its variable.
+func (s *scanner) overPattern(path string) string {
+	rest, begins := strings.CutPrefix(path, "$"+s.loop)
+	if !begins {
+		rest, begins = strings.CutPrefix(path, "${"+s.loop+"}")
+	}
+	if !begins || len(s.over) != 1 || s.over[0].quoted || !strings.HasPrefix(s.over[0].text, "/") || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return s.over[0].text + rest
 }
 
 // fileName returns the catalog's name of a file below /proc or /sys: the

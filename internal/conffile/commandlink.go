@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // ifconfigCommand reads ifconfig IF OPTIONS.
 func (s *scanner) ifconfigCommand(words []word, base Entry) {
@@ -50,6 +54,11 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		return
 	}
 	object, verb, args := words[0].text, words[1].text, words[2:]
+	if object != "" && (strings.HasPrefix("route", object) || object == "ro") {
+		s.sameRoute(verb, args, base)
+	} else if object == "netns" || object != "" && strings.HasPrefix("link", object) {
+		clear(s.routes) // an interface that goes down takes its routes with it
+	}
 	if object != "" && (strings.HasPrefix("address", object) || strings.HasPrefix("route", object) || object == "ro") {
 		s.addressWords(args)
 	}
@@ -82,6 +91,47 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		}
 		s.pairs(args, base, func(k string) string { return routeAttributes[k] })
 	}
+}
+
+// routeKeys are what tells two routes to one network apart, and routeTypes the words that may stand before it.
+var (
+	routeKeys  = []string{"metric", "preference", "priority", "table", "tos", "dsfield", "vrf"}
+	routeTypes = []string{"to", "unicast", "local", "broadcast", "multicast", "throw", "unreachable", "prohibit", "blackhole", "nat"}
+)
+
+// sameRoute rejects a route that a script adds after another one to the same network, of the same metric and table.
+func (s *scanner) sameRoute(verb string, args []word, base Entry) {
+	if verb != "add" && verb != "a" {
+		clear(s.routes)
+		return
+	}
+	for len(args) > 1 && slices.Contains(routeTypes, args[0].text) {
+		args = args[1:]
+	}
+	if !strings.HasPrefix(s.src, "#!") || base.Flags&Conditional != 0 || len(args) == 0 {
+		return
+	}
+	key := args[0].text
+	if key == "0.0.0.0/0" {
+		key = "default"
+	}
+	for i, w := range args {
+		switch {
+		case w.expands && !s.fixed(w):
+			return
+		case i > 0 && slices.Contains(routeKeys, args[i-1].text):
+			key += " " + args[i-1].text + " " + w.text
+		case strings.Contains(w.text, ":") && !strings.HasSuffix(key, " -6"):
+			key += " -6"
+		}
+	}
+	if before, known := s.routes[key]; known {
+		s.rejected(Reject{Line: args[0].line, Span: args[0].span, Code: "conflict", certain: true,
+			Reason:  "the kernel refuses this route: line " + strconv.Itoa(before) + " adds one to the same network, of the same metric",
+			Because: "It answers File exists, whatever the gateway is. Give one of the two a metric, or write ip route replace."})
+		return
+	}
+	keep(&s.routes, key, args[0].line)
 }
 
 // routeCommand reads the metrics of BSD's route(8), written -mtu 1400, and rejects words that route takes for none of

@@ -58,6 +58,8 @@ const (
 	MyGate      Kind = "mygate"       // OpenBSD's default gateways
 	LoginConf   Kind = "login.conf"   // login.conf of the BSDs: limits of open files
 	Relayd      Kind = "relayd.conf"  // OpenBSD relayd.conf: checks, queues, and what relayd refuses
+	VyOS        Kind = "vyos"         // config.boot of VyOS and EdgeOS
+	WGQuick     Kind = "wg-quick"     // interfaces of wg-quick: MTU, and commands
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
@@ -65,7 +67,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
 		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, MyGate, LoginConf,
-		Relayd, Other}
+		Relayd, VyOS, WGQuick, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -144,9 +146,11 @@ type Reject struct {
 	Reason string
 
 	// Because says why in a sentence of its own, where the rules of the format do not
-	// say it; Idle is set of a line that is read and does nothing.
+	// say it; Idle is set of a line that is read and does nothing. Code is what lint calls a line that is neither
+	// idle nor refused.
 	Because string
 	Idle    bool
+	Code    string
 
 	certain bool // a mistake of copying, or a statement that is gone: no placeholder in a guide either
 }
@@ -223,11 +227,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 	case Interfaces:
 		s.interfaces()
 	case Script:
-		s.script(0, len(s.src), 1)
-		s.uncopied()
-		s.ipfw.conclude(s)
-		s.marks.conclude(s)
-		s.unread()
+		s.wholeScript()
 	case Modprobe:
 		s.modprobe()
 	case ModulesLoad:
@@ -264,6 +264,10 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.loginConf()
 	case Relayd:
 		s.relayd()
+	case VyOS:
+		s.vyosFile()
+	case WGQuick:
+		s.wgQuick()
 	case Other:
 		if s.system == FreeBSD || s.system == OpenBSD {
 			s.guide()
@@ -313,6 +317,10 @@ type scanner struct {
 	lets6     bool            // a rule of ip6tables lets ICMPv6 in
 	chains    iptChains       // of iptables
 	marks     fwMarks         // of tc
+	vyos      *vyosConfig     // nil without a line of it
+	root      *bool           // whether root runs the script, once that was asked
+	appended  int             // lines that a script appends to GRUB's file
+	routes    map[string]int  // lines on which a script adds them
 	ignored   map[string]bool // files that a script writes and the system does not read
 	part      bool            // a text within a script, read as a file
 	outer     bool            // a guide, whose scripts may write files

@@ -83,7 +83,7 @@ refused 15:1 "=3"
 			"2:1 net.core.rmem_max=6\nrefused 1:1 \"\\ufeffnet.core.somaxconn=5\"\n"},
 		{"freebsd sysctl", Sysctl, FreeBSD, "/etc/sysctl.conf",
 			"net.inet.tcp.cc.algorithm=\"cubic\" # comment\nkern.ipc.somaxconn: 1024\nkern.a='x # y' " +
-				"z\nkern.b=a\\#b # c\ndev.igb.0.fc=0 ;x\nkern.ostype\nnet.inet.tcp.msl =  5000  \r\n",
+				"z\nkern.b=a\\#b # c\ndev.igb.0.fc=0 ;x\nkern.ostype\nnet.inet.tcp.msl =  5000  \r\n# sysctl kern.maxvnodes\nkern.maxvnodes: 9000\n",
 			`1:1 net.inet.tcp.cc.algorithm=cubic
 2:1 kern.ipc.somaxconn=1024
 3:1 kern.a=x # y

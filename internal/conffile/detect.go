@@ -114,7 +114,7 @@ func SystemOf(k Kind) System {
 	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
-		Service, Keyfile, Udev, UCI, IPTables, Other:
+		Service, Keyfile, Udev, UCI, IPTables, VyOS, WGQuick, Other:
 		return Linux
 	}
 	return ""
@@ -283,14 +283,13 @@ func kindOfContent(text string) Kind {
 	if (hasLine(text, "[Service]") || hasLine(text, "[Manager]")) && unitSets.MatchString(text) {
 		return Service
 	}
-	if grubLine.MatchString(text) {
-		return Cmdline
-	}
-	if uciText.MatchString(text) {
-		return UCI
-	}
-	if iptablesText.MatchString(text) {
-		return IPTables
+	for _, of := range []struct {
+		form *regexp.Regexp
+		kind Kind
+	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}, {nftText, NFTables}, {wgText, WGQuick}} {
+		if of.form.MatchString(text) {
+			return of.kind
+		}
 	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
@@ -339,6 +338,8 @@ func kindOfInterpreter(line string) Kind {
 		words[i] = w[strings.LastIndexByte(w, '/')+1:]
 	}
 	switch {
+	case len(words) > 0 && (words[0] == "nft" || words[0] == "env" && slices.Contains(words, "nft")):
+		return NFTables
 	case len(words) > 0 && words[0] == "env" && strings.Contains(line, "sysctl"):
 		return Sysctl
 	case len(words) > 0 && shells[words[0]] || len(words) > 1 && words[0] == "env" && shells[words[1]]:
@@ -393,6 +394,9 @@ var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=
 // iptablesText is the head of a file of iptables-restore.
 var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|nat|mangle|raw|security)[ \t\r]*\n(?:#[^\n]*\n|[ \t\r]*\n)*(?::[A-Za-z0-9_-]+ |-[AIN] |COMMIT)`)
 
+// nftText is a table of nftables with a chain that the kernel calls.
+var nftText = regexp.MustCompile(`(?m)^[ \t]*table[ \t]+(?:(?:ip6?|inet|bridge|arp|netdev)[ \t]+)?[A-Za-z_][A-Za-z0-9_-]*[ \t]*\{(?s:[^}]*)\btype[ \t]+(?:filter|nat|route)[ \t]+hook\b`)
+
 // isProse reports whether a line is a sentence, or most of one.
 func isProse(line string) bool {
 	words := len(strings.Fields(line))
@@ -445,6 +449,9 @@ func kindOfLine(line string) Kind {
 		return Sysctl
 	case assigned && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
 		return RC
+	}
+	if first == "set" && vyosSet.MatchString(line) {
+		return Script
 	}
 	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" || ipfwByVariable.MatchString(line) {
 		return Script

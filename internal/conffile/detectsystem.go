@@ -104,7 +104,7 @@ var systemWords = []struct {
 	{Script, "ethtool ", Linux}, {Script, "ip link", Linux}, {Script, "ip route", Linux}, {Script, "modprobe ", Linux},
 	{Script, "/proc/sys", Linux}, {Script, "/proc/irq", Linux}, {Script, "irqbalance", Linux},
 	{Script, "/sys/class/net", Linux}, {Script, " qdisc ", Linux}, {Script, "nmcli ", Linux},
-	{Script, "grubby ", Linux}, {Script, "uci set ", Linux}, {Script, "uci commit", Linux}, {Script, "uci -q ", Linux},
+	{Script, "grubby ", Linux}, {Script, "uci set ", Linux}, {Script, "uci commit", Linux}, {Script, "uci -q ", Linux}, {Script, "set interfaces ", Linux}, {Script, "/opt/vyatta/", Linux},
 	{Script, "iptables ", Linux}, {Script, "iptables-restore", Linux}, {Script, "ipset ", Linux}, {Script, "nft add ", Linux},
 	{Script, "nft -f ", Linux}, {Script, "firewall-cmd ", Linux}, {Script, "ip addr ", Linux}, {Script, "ip rule ", Linux},
 	{Script, "#!/bin/bash", Linux},

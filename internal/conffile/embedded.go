@@ -18,17 +18,12 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 	first := max(strings.IndexByte(s.src[from:to], '\n'), 0)
 	sub, kind := s.into(word{text: h.path, line: line, span: Span{from, from + first}}, func(e *Entry) {
 		e.Flags |= h.flags
-		if !h.literal && strings.ContainsAny(e.Value, "$`") {
-			e.Flags |= Expands
+		if !h.literal {
+			s.expand(e)
 		}
 	})
 	if sub != nil && !h.literal {
-		told := sub.rejected
-		sub.rejected = func(r Reject) {
-			if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") { // which the shell makes something else of
-				told(r)
-			}
-		}
+		sub.rejected = s.unlessExpanded(sub.rejected)
 	}
 	switch kind {
 	case "":
@@ -47,12 +42,23 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			s.standing(sub, text, kind, h.path, from, line)
 		}
 	default:
-		s.whole(sub, kind, h.path, from, to, line)
+		if h.path != rulesInput || !rulesElsewhere.MatchString(s.src[:min(len(s.src), maxSearched)]) && !inserted.MatchString(s.src[from:to]) {
+			s.whole(sub, kind, h.path, from, to, line)
+		}
 		if kind == LoginConf && h.append && s.system == OpenBSD {
 			s.appendedClasses(from, to, line)
 		}
 	}
 }
+
+// rulesInput stands for what nft reads from its standard input. The rules are not all there are where the script adds others,
+// or puts some in.
+const rulesInput = "stdin.nft"
+
+var (
+	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*\b(?:add|insert)[ \t]+rule\b`)
+	inserted       = regexp.MustCompile(`(?m)^[ \t]*\$|\$\(|\x60`)
+)
 
 // notAtBoot says that a BSD does not read the files of a folder of Linux.
 func notAtBoot(system System, folder string) string {
@@ -265,6 +271,9 @@ func keep[V any](into *map[string]V, key string, value V) {
 	}
 }
 
+// located is a command that prints where a program is.
+var located = regexp.MustCompile("^(?:\\$\\(|\x60)[ \\t]*(?:which|command[ \\t]+-v|type[ \\t]+-[pP])[ \\t]+([a-z][a-z0-9._-]*)[ \\t]*(?:\\)|\x60)$")
+
 // remember keeps the assignments that a command consists of. Of those that not every
 // run makes, only paths are kept: what is written there is written there at times.
 func (s *scanner) remember(c *command) {
@@ -274,6 +283,8 @@ func (s *scanner) remember(c *command) {
 		case !ok && (declarations[w.text] || strings.HasPrefix(w.text, "-")):
 		case !ok:
 			return
+		case located.MatchString(e.Value) && e.Flags&Append == 0 && len(s.variables) < maxVariables:
+			keep(&s.variables, e.Key, located.FindStringSubmatch(e.Value)[1])
 		case belowVariable.MatchString(e.Value) && e.Flags&Append == 0 && len(s.below) < maxVariables:
 			keep(&s.below, e.Key, strings.Clone(e.Value))
 			delete(s.variables, e.Key)
@@ -340,6 +351,8 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		unread := "\\$`"
 		if kind == HostnameIf {
 			sub.path, unread = s.resolved(target.text), "\\`" // a variable stands for what an option takes
+		} else if kind == Netplan && !strings.Contains(s.src[from:to], "$(") {
+			sub, unread = sub.expanding(), "\\`"
 		}
 		if from < to && !strings.ContainsAny(s.src[from:to], unread) {
 			s.whole(sub, kind, target.text, from, to, words[0].line)
@@ -361,6 +374,35 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		}
 		return true
 	})
+}
+
+// expanding is a scanner for a text into which the shell puts its variables.
+func (s *scanner) expanding() *scanner {
+	inner := s.marking(s.expand)
+	inner.rejected = s.unlessExpanded(s.rejected)
+	return inner
+}
+
+// expand puts what the shell does into a value, where the text alone tells it.
+func (s *scanner) expand(e *Entry) {
+	if !strings.ContainsAny(e.Value, "$`") {
+		return
+	}
+	if value, known := s.constant(e.Value); known && !strings.Contains(e.Value, `\$`) {
+		e.Value, e.style = value, styleFixed
+		e.Flags &^= Expands
+		return
+	}
+	e.Flags |= Expands
+}
+
+// unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.
+func (s *scanner) unlessExpanded(told func(Reject)) func(Reject) {
+	return func(r Reject) {
+		if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") {
+			told(r)
+		}
+	}
 }
 
 // escaped reads a line in which the shell takes the backslash from each quotation mark.

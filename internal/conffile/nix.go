@@ -22,9 +22,11 @@ var (
 type nixUnits struct {
 	group   string
 	section string // whose braces are open
+	params  bool   // the list of the kernel's arguments is open
 }
 
 func (n *nixUnits) line(s *scanner, line, from, to int) {
+	n.arguments(s, line, from, to)
 	text := s.src[from:to]
 	if m := nixGroup.FindStringSubmatch(text); m != nil {
 		n.group, n.section = m[1], ""
@@ -48,6 +50,44 @@ func (n *nixUnits) line(s *scanner, line, from, to int) {
 	}
 	if strings.Contains(text, "}") {
 		n.section = ""
+	}
+}
+
+// nixSysctl is a sysctl with its value, of which a line may have several, also behind the path to it.
+var nixSysctl = regexp.MustCompile(`"` + sysctlName + `"[ \t]*=[ \t]*([^=;{ \t][^;{]*);`)
+
+// nixLine reads a line of Nix; read is false for what other languages have too.
+func (r *otherReader) nixLine(line, from, to int) (read bool) {
+	s := r.s
+	r.nix.line(s, line, from, to)
+	for _, m := range nixSysctl.FindAllStringSubmatchIndex(s.src[from:to], -1) {
+		name := word{span: Span{from + m[2], from + m[3]}, text: s.src[from+m[2] : from+m[3]], line: line}
+		r.emit(name, word{span: Span{from + m[4], from + m[5]}, line: line})
+		read = true
+	}
+	return read
+}
+
+// nixParams begins the list of the kernel's arguments, and nixString is one of them.
+var (
+	nixParams = regexp.MustCompile(`(?:^|[. \t{])kernelParams[ \t]*=[ \t]*(?:lib\.mk[A-Za-z]+[ \t]*)?\[`)
+	nixString = regexp.MustCompile(`"([^"$\\]+)"`)
+)
+
+// arguments reads the kernel's arguments on a line.
+func (n *nixUnits) arguments(s *scanner, line, from, to int) {
+	if m := nixParams.FindStringIndex(s.src[from:to]); m != nil {
+		n.params, from = true, from+m[1]
+	}
+	if !n.params {
+		return
+	}
+	if end := strings.IndexAny(s.src[from:to], "]#"); end >= 0 {
+		n.params = s.src[from+end] == '#'
+		to = from + end
+	}
+	for _, m := range nixString.FindAllStringSubmatchIndex(s.src[from:to], -1) {
+		s.wholeAs(Cmdline, from+m[2], from+m[3], line)
 	}
 }
 

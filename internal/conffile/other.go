@@ -24,7 +24,7 @@ import (
 // In a text with fences (```) only what is between them counts; what a sysctl
 // command prints is skipped.
 func (s *scanner) other() {
-	r := &otherReader{s: s, fenced: strings.HasPrefix(s.src, "```") || strings.Contains(s.src, "\n```")}
+	r := &otherReader{s: s, fenced: fence.MatchString(s.src)}
 	if path.Ext(s.path) == ".nix" {
 		r.nix = &nixUnits{}
 	}
@@ -36,13 +36,17 @@ func (s *scanner) other() {
 		}
 		return true
 	})
+	s.vyos.conclude(s)
 }
+
+// fence is the mark around a block of a guide.
+var fence = regexp.MustCompile("(?m)^[ \\t]*```")
 
 // unescapes writes the signs of the shell that a page of HTML has by their names, with blanks so that all stays in its place.
 var unescapes = strings.NewReplacer("&gt;&gt;", ">>      ", "&gt;", ">   ", "&lt;&lt;", "<<      ", "&lt;", "<   ", "&amp;&amp;", "&&        ")
 
-// Holds reports whether a text of no known kind holds settings of Linux' network
-// that other reads.
+// Holds reports whether a text of no known kind holds settings of Linux that other
+// reads.
 func Holds(file, text string) bool {
 	if noGuide(file, text) {
 		return false
@@ -50,7 +54,8 @@ func Holds(file, text string) bool {
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
 		system, known := SystemOfKey(e.Name)
-		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/") ||
+		general := strings.HasPrefix(e.Name, "kernel.") || strings.HasPrefix(e.Name, "fs.") // which other programs have names of
+		found = found || system == Linux && !general || strings.ContainsAny(e.Name, ":/") ||
 			e.In != "" && (system == Linux || !known) // which a command writes
 		return !found
 	}, rejected: func(Reject) { found = true }}
@@ -126,6 +131,7 @@ func (r *otherReader) line(line, from, to int) {
 			r.inside, r.printed = !r.inside, false
 			r.skipped = strings.HasPrefix(text, "```diff")
 			r.containers(line+1, min(s.lineOf(to).End+1, len(s.src)))
+			r.settings(line+1, min(s.lineOf(to).End+1, len(s.src)))
 			return
 		}
 		if r.skipped || !r.inside && !setsSysctl.MatchString(text) {
@@ -160,12 +166,17 @@ func (r *otherReader) line(line, from, to int) {
 		r.read, r.printed = end, m[2] >= 0 && text[m[2]:m[3]] == "sysctl"
 		return
 	}
+	if vyosSet.MatchString(text) {
+		s.script(from, to, line)
+		r.printed = false
+		return
+	}
 	if a, b := bootArguments(text); b > 0 {
 		s.wholeAs(Cmdline, from+a, from+b, line)
 		return
 	}
-	if r.nix != nil {
-		r.nix.line(s, line, from, to)
+	if r.nix != nil && r.nixLine(line, from, to) {
+		return
 	}
 	if r.printed = r.printed && !isProse(text); !r.printed {
 		r.forms(line, from, to)

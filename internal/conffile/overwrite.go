@@ -41,12 +41,35 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 			delete(s.writes, file)
 		}
 	}
+	if !anew && !c.conditional && len(targets) == 1 && len(echoed) > 0 {
+		s.replacesArguments(echoed[0], s.resolved(targets[0].text))
+	}
 	// A whole file that is written twice is one of two hosts, or of two ways to do it.
 	empty := name == "cat" || len(echoed) == 0 || echoed[0].text == "" ||
 		strings.HasPrefix(strings.TrimSpace(echoed[0].text), "#")
 	for _, w := range targets {
 		s.wroteAt(w, anew, c.conditional || s.within, empty)
 	}
+}
+
+// editsArguments is a command that takes the line away from GRUB's file, or begins that file.
+var editsArguments = regexp.MustCompile(`\bsed\b[^\n]*GRUB_CMDLINE_LINUX|>[ \t]*"?/etc/default/grub|\b(?:cp|mv|rm)\b[^\n]*/etc/default/grub`)
+
+// replacesArguments rejects a line that is appended to GRUB's file and takes the place of the arguments above it.
+func (s *scanner) replacesArguments(w word, file string) {
+	if file != "/etc/default/grub" || !grubLine.MatchString(w.text) || strings.Contains(w.text, "$GRUB_CMDLINE") || strings.Contains(w.text, "${GRUB_CMDLINE") {
+		return
+	}
+	if s.appended++; s.appended > maxWrites {
+		return
+	}
+	name, _, _ := strings.Cut(w.text, "=")
+	if above := strings.ReplaceAll(s.src[:min(w.span.Start, maxSearched)], ">>", "  "); editsArguments.MatchString(above) {
+		return
+	}
+	s.rejected(Reject{Line: w.line, Span: w.span, Code: "conflict",
+		Reason:  "this takes the place of all arguments that " + name + " has above it in the file",
+		Because: "The file is a shell script, whose last assignment counts. Edit the line with sed, or write " + name + "=\"$" + name + " ...\"."})
 }
 
 // changesFolder is a command after which a path without a leading / may be meant so.
@@ -96,3 +119,22 @@ func (s *scanner) placed(file string) bool {
 
 // maxWrites bounds the files of a script that are followed, since every command is compared with them.
 const maxWrites = 20
+
+// writtenFile returns the file that a command writes its input to: tee's argument,
+// whose own output usually goes to /dev/null, or the target of its redirection; nft reads its input as a file of rules.
+func writtenFile(c *command) string {
+	tee := false
+	for i, w := range c.words {
+		if w.text == "-f" && i > 0 && c.words[i-1].text == "nft" {
+			return rulesInput
+		}
+		if tee && !strings.HasPrefix(w.text, "-") {
+			return w.text
+		}
+		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
+	}
+	return c.target.text
+}
+
+// printsHere reports whether a command only prints its input.
+func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text == "cat" && !c.piped }

@@ -13,7 +13,7 @@ var (
 	ifaceOption = regexp.MustCompile(`^[ \t]+[a-z0-9][a-z0-9_-]*[ \t]+[^ \t]|^(?:[a-z0-9]+[-_][a-z0-9_-]+|address|netmask|` +
 		`gateway|network|broadcast|mtu|metric|hwaddress|up|down)[ \t]+[^ \t]`)
 	ifaceWord    = regexp.MustCompile(`^(?:bond|bridge|vlan|post|pre)[-_][a-z_-]+[ \t]+[^ \t]`) // which is no word of prose
-	unitBegin    = regexp.MustCompile(`^\[(?:NetDev|Match|Network|Link)\]$`)
+	unitBegin    = regexp.MustCompile(`^\[(?:NetDev|Match|Network|Link|Unit|Service)\]$`)
 	unitSection  = regexp.MustCompile(`^\[[A-Z][A-Za-z0-9-]+\]$`)
 	unitOption   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*[ \t]*=`)
 	keyfileBegin = regexp.MustCompile(`^\[connection\]$`)
@@ -37,7 +37,7 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 		found = ifaceStanza.MatchString(s.src[start:end])
 	case unitBegin.MatchString(text):
 		end = s.extent(start, unitLine)
-		kind = networkdKind(s.src[start:end])
+		kind = unitKind(s.src[start:end])
 	case keyfileBegin.MatchString(text):
 		kind, end = Keyfile, s.extent(start, func(_, text string, _, _ bool) bool {
 			return text == "" || text[0] == '#' || keyfileLine.MatchString(text)
@@ -59,6 +59,27 @@ func (r *otherReader) region(line, from, to int) (found bool) {
 	inner.whole(inner, kind, "", start, end, line)
 	r.read = end
 	return true
+}
+
+// settings reads the text between two fences, from the end of the first on, that is a sysctl.conf, a profile
+// of TuneD, a file of wg-quick or a whole set of rules for nft.
+func (r *otherReader) settings(line, from int) {
+	s := r.s
+	end := strings.Index(s.src[from:], "```")
+	if !r.inside || r.skipped || end < 0 || r.read > from {
+		return
+	}
+	block := s.src[from : from+end]
+	kind := kindOfContent(block)
+	switch whole := strings.Contains(block, "flush ruleset"); { // and no part of the rules
+	case kind != Sysctl && kind != Tuned && kind != WGQuick && (kind != NFTables || !whole):
+		return
+	case anyLine(block, prompt) || anyLine(block, runs):
+		return // which a command may have printed
+	}
+	inner := s.marking(func(e *Entry) { e.In, e.Block = kind, line })
+	inner.whole(inner, kind, "", from, from+end, line)
+	r.read = from + end
 }
 
 // extent returns where the lines from a place on end that belong to it. They are judged by the whole line, its text
@@ -90,8 +111,11 @@ func unitLine(_, text string, _, _ bool) bool {
 	return text == "" || text[0] == '#' || text[0] == ';' || unitSection.MatchString(text) || unitOption.MatchString(text)
 }
 
-// networkdKind tells a .link file from .network and .netdev files, which match by Name.
-func networkdKind(text string) Kind {
+// unitKind tells a unit, and a .link file from .network and .netdev files, which match by Name.
+func unitKind(text string) Kind {
+	if hasLine(text, "[Unit]") || hasLine(text, "[Service]") {
+		return Service
+	}
 	if hasLine(text, "[Network]") || hasLine(text, "[NetDev]") {
 		return NetworkFile
 	}

@@ -1,17 +1,29 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // service reads the limits that a unit of systemd sets, and those that systemd's own
 // configuration sets for all, by the rules of unit files; and the commands that a unit
 // runs. Entries are named service:KEY.
 func (s *scanner) service() {
+	var order unitOrder
 	s.assignments(func(section string, e Entry) {
 		if section == "Unit" || section == "Install" || section == "" {
+			order.line(section, e)
 			return
 		}
 		lower := strings.ToLower(e.Key)
+		order.whole = order.whole || e.Key == "ExecStart"
 		switch {
+		case strings.HasPrefix(e.Key, "ExecStartP") && onlyLimits.MatchString(e.Value):
+			s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Idle: true, certain: true,
+				Reason:  "this limit ends with the shell that " + e.Key + "= starts: write LimitNOFILE= instead",
+				Because: "Each command of a unit is a process of its own, and ulimit reaches that process and its children only."})
 		case strings.HasPrefix(e.Key, "Exec"):
 			command := strings.TrimLeft(e.Value, "@-:+!|")
 			s.script(e.ValueSpan.End-len(command), e.ValueSpan.End, e.Line)
@@ -28,4 +40,41 @@ func (s *scanner) service() {
 			s.emit(e)
 		}
 	})
+	if after := order.after; after.Line > 0 && order.whole && !order.wants && !strings.Contains(s.path, ".d/") {
+		s.rejected(Reject{Line: after.Line, Span: after.ValueSpan, Idle: true, certain: true,
+			Reason: "After=network-online.target orders, and nothing in this unit starts that target: add Wants=network-online.target",
+			Because: "Where no other unit wants it either, this one starts without waiting for the network (systemd.special(7), " +
+				"network-online.target)."})
+	}
+}
+
+// onlyLimits is a command of a unit that does no more than set limits of its own process.
+var onlyLimits = regexp.MustCompile(`^[-@:+!|]*(?:/(?:usr/)?bin/)?(?:ba|da)?sh[ \t]+-c[ \t]+["']?ulimit[ \t]+-[A-Za-z]*n[ \t]+[0-9a-z]+["']?$`)
+
+// unitOrder is what a unit says about network-online.target.
+type unitOrder struct {
+	after Entry
+	wants bool // the unit wants it, or a service that may want it
+	whole bool // which a file beside a unit is not
+}
+
+// networkService is a service that brings the network up.
+var networkService = regexp.MustCompile(`\b(?:NetworkManager|systemd-networkd|networking|connman|network)(?:-wait-online)?\.service\b`)
+
+const onlineTarget = "network-online.target"
+
+// line takes a line of [Unit] or [Install].
+func (o *unitOrder) line(section string, e Entry) {
+	words := strings.Fields(e.Value)
+	switch e.Key {
+	case "After":
+		if section == "Unit" && slices.Contains(words, onlineTarget) {
+			o.after = e
+		}
+		o.wants = o.wants || networkService.MatchString(e.Value) // which it waits for instead
+	case "Wants", "Requires", "Requisite", "BindsTo", "PartOf", "Upholds", "WantedBy", "RequiredBy":
+		o.wants = o.wants || slices.ContainsFunc(words, func(w string) bool {
+			return w == onlineTarget || section == "Unit" && !strings.HasSuffix(w, ".target")
+		})
+	}
 }

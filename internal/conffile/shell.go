@@ -44,11 +44,12 @@ type shellLexer struct {
 	list     bool // inside NAME=( )
 	// unclosed is told of a quote that does not end before the next assignment, and then ends with its line; nil where
 	// the language is the shell's own.
-	unclosed func(line int, quote Span)
-	heredocs []heredoc
-	resumed  int // here-documents that a quoted delimiter was taken to end
-	cmd      command
-	handle   func(*command)
+	unclosed   func(line int, quote Span)
+	heredocs   []heredoc
+	resumed    int // here-documents that a quoted delimiter was taken to end
+	cmd        command
+	handle     func(*command)
+	descriptor string // that the redirection which comes is for, "" for the usual one
 }
 
 // maxResumed bounds the here-documents of a script that are searched to the end of the text for their delimiter.
@@ -102,7 +103,8 @@ func (l *shellLexer) step() {
 	default:
 		w := l.readWord()
 		if l.pos < l.end && (src[l.pos] == '<' || src[l.pos] == '>') && !w.quoted && isDigits(w.text) {
-			return // the number of the descriptor that is redirected
+			l.descriptor = w.text
+			return
 		}
 		l.word(w)
 	}
@@ -132,7 +134,8 @@ func (l *shellLexer) redirect(c byte) {
 	for l.pos < l.end && (src[l.pos] == c || src[l.pos] == '&' || src[l.pos] == '|') {
 		l.pos++
 	}
-	op := src[start:l.pos]
+	op, usual := src[start:l.pos], l.descriptor == "" || l.descriptor == "1"
+	l.descriptor = ""
 	tabs := op == "<<" && l.pos < l.end && src[l.pos] == '-'
 	if tabs {
 		l.pos++
@@ -153,7 +156,7 @@ func (l *shellLexer) redirect(c byte) {
 	switch {
 	case op == "<<":
 		l.heredocs = append(l.heredocs, heredoc{delimiter: w.text, tabs: tabs, literal: w.quoted})
-	case c == '>' && strings.Trim(op, ">|") == "":
+	case c == '>' && strings.Trim(op, ">|") == "" && usual:
 		l.cmd.target, l.cmd.append = w, strings.HasPrefix(op, ">>")
 	}
 	l.cover(w)
@@ -385,22 +388,6 @@ func (l *shellLexer) flush() {
 		l.cmd = command{words: l.cmd.words[:0]}
 	}
 }
-
-// writtenFile returns the file that a command writes its input to: tee's argument,
-// whose own output usually goes to /dev/null, or the target of its redirection.
-func writtenFile(c *command) string {
-	tee := false
-	for _, w := range c.words {
-		if tee && !strings.HasPrefix(w.text, "-") {
-			return w.text
-		}
-		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
-	}
-	return c.target.text
-}
-
-// printsHere reports whether a command only prints its input.
-func printsHere(c *command) bool { return len(c.words) == 1 && c.words[0].text == "cat" && !c.piped }
 
 // skipHeredocs skips the bodies of the here-documents of the line that ended,
 // and reads those that are written into configuration files.

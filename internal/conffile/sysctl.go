@@ -164,6 +164,9 @@ func (s *scanner) sysctlFreeBSD(line, rawFrom, rawTo int) {
 	sep += from
 	k0, k1 := s.trim(from, sep)
 	v0, v1 := s.trim(sep+1, to)
+	if s.src[sep] == ':' && s.printedBy(rawFrom, s.src[k0:k1]) {
+		return
+	}
 	e := Entry{Line: line, Raw: Span{rawFrom, trimCR(s.src, rawFrom, rawTo)}, KeySpan: Span{k0, k1}}
 	if v0 < v1 && (s.src[v0] == '"' || s.src[v0] == '\'') {
 		e.Flags |= Quoted
@@ -184,6 +187,13 @@ func (s *scanner) sysctlFreeBSD(line, rawFrom, rawTo int) {
 	}
 	e.Name, e.Iface = e.Key, freeBSDIface(e.Key)
 	s.emit(e)
+}
+
+// printedBy reports whether the line above one that begins at an offset is the command that prints a variable.
+func (s *scanner) printedBy(from int, name string) bool {
+	above := strings.TrimRight(s.src[:from], "\r\n")
+	command := strings.TrimLeft(above[strings.LastIndexByte(above, '\n')+1:], "#%$ \t")
+	return strings.TrimSpace(command) == "sysctl "+name
 }
 
 // freeBSDComment returns where the comment of a line begins, by the rule of

@@ -9,6 +9,9 @@ import (
 // udevPart is a match, an assignment or a command of a rule of udev.
 var udevPart = regexp.MustCompile(`([A-Z_]+)(\{[^}\n]*\})?[ \t]*(==|!=|\+=|:=|=)[ \t]*e?"((?:[^"\\\n]|\\.)*)"`)
 
+// shellSyntax is what a shell alone understands in a command.
+var shellSyntax = regexp.MustCompile("\\$\\(|\x60|[ \\t](?:[|;]|&&|>>?|\\|\\|)[ \\t]")
+
 // udevRule tells a rule of udev about interfaces or disks that sets something.
 var udevRule = regexp.MustCompile(`\bSUBSYSTEM=="(?:net|block|module)".*\b(?:RUN(?:\{program\})?\+?=|ATTR\{[^}]+\}[ \t]*=[ \t]*"|SYSCTL\{)`)
 
@@ -41,6 +44,12 @@ func (s *scanner) udev() {
 				e.Key, e.Name = attribute, s.udevAttribute(subsystem, attribute)
 				s.emit(e)
 			case key == "RUN" && !strings.Contains(attribute, "builtin"):
+				if shellSyntax.MatchString(value) && !strings.Contains(value, "sh -c") {
+					s.rejected(Reject{Line: line, Span: span, Idle: true, certain: true,
+						Reason:  "udev starts this without a shell, so the program gets these signs as arguments: write /bin/sh -c '...'",
+						Because: "Redirections, pipes and $( ) are the shell's (udev(7), RUN)."})
+					continue
+				}
 				inner := s.marking(func(e *Entry) {
 					e.style = styleFixed
 					if strings.ContainsAny(e.Iface, "%$") {

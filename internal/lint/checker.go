@@ -60,6 +60,7 @@ type checker struct {
 	commented  map[*source]bool          // files of which a comment behind a value was told
 	told       map[toldOf]bool           // what was told once of a file
 	images     map[*source]bool          // recipes for images of containers
+	sensors    map[*source]bool          // files about programs that look at packets as they are on the wire
 
 	sought   int // names that were looked for among the known ones
 	problems []Problem
@@ -115,7 +116,7 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 		pending: map[string]pending{}, mtus: map[inBlock]*assignment{}, options: map[uciOption]*assignment{},
 		kinds: map[conffile.Kind]bool{}, plainPPPoE: map[string]bool{}, sized: map[string]bool{}, leased: map[string]bool{}, variables: map[string]bool{},
 		ignores: map[*source]map[int][]string{}, dead: map[*source]conffile.Span{}, commented: map[*source]bool{},
-		later: map[string]*assignment{}, told: map[toldOf]bool{}, images: map[*source]bool{}}
+		later: map[string]*assignment{}, told: map[toldOf]bool{}, images: map[*source]bool{}, sensors: map[*source]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -215,6 +216,7 @@ func (k *checker) readFile(f *source) {
 			if r.Idle {
 				f.code = "no-effect"
 			}
+			f.code = cmp.Or(r.Code, f.code)
 			switch kind := k.file.kind; {
 			case kind == conffile.PF:
 				f.severity, f.because = Error, ""
@@ -278,6 +280,9 @@ func (k *checker) entry(e conffile.Entry) {
 	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
+		if k.excused(e, f.code) {
+			continue
+		}
 		k.report(e, f)
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
@@ -416,7 +421,7 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file because of this line: the running rules " +
 			"stay, and after a reboot only the minimal rules of rc(8) are loaded.")
 	}
-	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other ||
+	if file := k.file.kind; k.kindOf(e) == conffile.Cmdline || file == conffile.WGQuick || file == conffile.YAML || file == conffile.Other ||
 		strings.IndexByte(text[e.KeySpan.Start:e.KeySpan.End], '$') > 0 {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}

@@ -19,10 +19,11 @@ const (
 // largeMTU is a line that makes an interface carry more than Ethernet's 1500 bytes.
 var largeMTU = regexp.MustCompile(`\bmtu[ \t]+(?:[2-9][0-9]{3}|1[6-9][0-9]{2})\b`)
 
-// tunnelMTU judges the MTU of a WireGuard interface of a BSD whose other interfaces carry 1500 bytes.
+// tunnelMTU judges the MTU of a WireGuard interface whose host has other interfaces of 1500 bytes, as far as is told. Of
+// Linux' commands and files those of wg-quick alone are judged, which work the MTU out where none is given.
 func (k *checker) tunnelMTU(e conffile.Entry) *finding {
 	number, ok := strings.CutPrefix(e.Iface, "wg")
-	if k.system == catalog.Linux || !ok || number == "" || strings.Trim(number, "0123456789") != "" || k.jumbo ||
+	if k.system == catalog.Linux && k.kindOf(e) != conffile.WGQuick || !ok || number == "" || strings.Trim(number, "0123456789") != "" || k.jumbo ||
 		!strings.HasSuffix(e.Name, ":mtu") || e.Has(conffile.Expands) {
 		return nil
 	}

@@ -66,6 +66,7 @@ func (k *checker) judgeSQM() {
 	for of := range k.options {
 		sections[of.section] = true
 	}
+	k.judgeOffload()
 	for _, section := range slices.Sorted(maps.Keys(sections)) {
 		down, d := k.sqmRate("sqm/download", section)
 		up, u := k.sqmRate("sqm/upload", section)
@@ -85,6 +86,31 @@ func (k *checker) judgeSQM() {
 			return
 		}
 	}
+}
+
+// judgeOffload finds hardware offload without flow_offloading, which alone makes the flow table. What a script does not
+// set may stand in the file.
+func (k *checker) judgeOffload() {
+	if k.offloads == nil {
+		return
+	}
+	f := finding{code: "needs", severity: Warning, sources: []string{"openwrt/firewall4 root/usr/share/ucode/fw4.uc, resolve_offload_devices"},
+		message: "flow_offloading_hw does nothing without flow_offloading = 1",
+		because: "It only marks the flow table that flow_offloading makes; set both."}
+	for of, a := range k.options {
+		if of.name != "firewall/flow_offloading" {
+			continue
+		}
+		if a.entry.Value == "1" {
+			return
+		}
+		k.reportIn(k.offloads.file, k.offloads.entry, f)
+		return
+	}
+	if k.offloads.kind == conffile.Script {
+		f.severity, f.message = Info, f.message+", which this script does not set"
+	}
+	k.reportIn(k.offloads.file, k.offloads.entry, f)
 }
 
 // inMegabits reports a rate that was meant in Mbit/s.
