@@ -121,6 +121,11 @@ func (f *Facts) readBriefLinks(t text) error {
 			}
 		}
 	}
+	if !found && len(f.NICs) == 0 { // a further command of the same line printed them
+		f.NICs = ipLinks(t)
+		f.readHere(t.from, "links")
+		found = len(f.NICs) > 0
+	}
 	return nothingUnless(found)
 }
 
