@@ -78,8 +78,8 @@ func failedAllocations(f *facts.Facts) []Finding {
 	return with(Warning, found)
 }
 
-// noRefill is what drivers say of a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
-var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Memory squeeze, (?:dropping|deferring) packet`)
+// noRefill is what drivers say of a packet or a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
+var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Can't allocate skb on queue \d|Memory squeeze, (?:dropping|deferring) packet`)
 
 // emptyRings finds receive rings that stood empty: ena_check_for_empty_rx_ring of Linux and FreeBSD looks each second.
 func emptyRings(f *facts.Facts) []Finding {

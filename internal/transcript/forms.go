@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
 	"teamdctl ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
@@ -217,7 +217,7 @@ var looseLines = []looseLine{
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes | +TCP +\d{3,}-\d{3,} sec )`), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",

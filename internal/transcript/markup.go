@@ -109,6 +109,33 @@ var margins = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:> ?)*[|│┃] ?`),
 }
 
+// printedBy is what those put in front of each line who run several programs: the name of the one that printed it.
+var printedBy = regexp.MustCompile(`^(?:\[[\w-]+/[\w./-]{1,96}\]|[A-Za-z][\w.-]{0,63}(?: [\w.-]{1,63}){0,3} *[:|]) +`)
+
+// withoutProgram takes the name that most lines of a program begin with off these, where more is understood without.
+func withoutProgram(lines []string) {
+	const least = 5
+	seen, most := map[string]int{}, ""
+	for _, line := range lines[:min(len(lines), marginLines)] {
+		if name := printedBy.FindString(line); name != "" {
+			if seen[name]++; seen[name] > seen[most] {
+				most = name
+			}
+		}
+	}
+	if seen[most] < least {
+		return
+	}
+	with, _ := understood(lines, nil)
+	bare := slices.Clone(lines)
+	for i, line := range bare {
+		bare[i] = strings.TrimPrefix(line, most)
+	}
+	if without, _ := understood(bare, nil); without >= with+least-1 {
+		copy(lines, bare)
+	}
+}
+
 // marginLines bounds what is looked at to find a margin.
 const marginLines = 400
 
@@ -129,7 +156,8 @@ func withoutMargin(s string) string {
 		}
 	}
 	if best == nil {
-		return s
+		withoutProgram(lines)
+		return strings.Join(lines, "\n")
 	}
 	for i, line := range lines {
 		if at := best.FindStringIndex(line); at != nil {
