@@ -217,7 +217,7 @@ var looseLines = []looseLine{
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes | +TCP +\d{3,}-\d{3,} sec )`), "iperf3",
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes | +TCP +\d{3,}-\d{3,} sec )`), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
