@@ -125,32 +125,23 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 		return inspectPackets(env, opt, names[0], how)
 	}
-	var all []diagnose.Diagnosis
-	var peer *facts.Facts
-	for _, name := range names {
-		var hosts []*facts.Facts
-		if opt.peer == "" {
-			hosts, err = collectEach(ctx, env, name, window)
-		} else {
-			hosts = make([]*facts.Facts, 1)
-			hosts[0], peer, err = collectEnds(ctx, env, name, opt.peer, window)
-		}
-		if err != nil {
-			return err
-		}
-		for _, f := range hosts {
-			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: name == "-" || recorded(name),
-				Written: written(f)}
-			q.Proposed, q.ProposedFor = valuesFor(f, path, opt.role)
-			d := q.Answer()
-			if len(hosts) > 1 {
-				d.Host = f.Node + " (" + name + ")"
-			}
-			all = append(all, d)
-		}
+	read, peer, err := collectNamed(ctx, env, opt, names, window)
+	if err != nil {
+		return err
 	}
-	if len(all) > 1 && how != "text" && how != "json" {
-		return usagef("--format %s shows one host, and here are %d; give one HOST", how, len(all))
+	var all []diagnose.Diagnosis
+	for i, h := range read {
+		q := diagnose.Question{Facts: h.facts, Peer: peer, Beside: besides(read, i), Path: path, Role: opt.role,
+			Recorded: h.from == "-" || recorded(h.from), Written: written(h.facts)}
+		q.Proposed, q.ProposedFor = valuesFor(h.facts, path, opt.role)
+		d := q.Answer()
+		if h.ofSeveral {
+			d.Host = h.facts.Node + " (" + h.from + ")"
+		}
+		all = append(all, d)
+	}
+	if len(all) > 1 && how == "svg" {
+		return usagef("--format svg shows one host, and here are %d; give one HOST", len(all))
 	}
 	switch {
 	case how == "json" && len(all) > 1:
@@ -160,7 +151,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	case how == "text":
 		err = inspectText(env.Stdout, all, opt.all)
 	default:
-		err = inspectPicture(env.Stdout, all[0], peer, opt.path, how)
+		err = inspectPicture(env.Stdout, all, peer, opt.path, how)
 	}
 	if err != nil {
 		return failure(err)
@@ -172,6 +163,45 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 	}
 	return nil
+}
+
+// inspected is a host that was read.
+type inspected struct {
+	facts     *facts.Facts
+	from      string
+	ofSeveral bool // what it was read from shows other hosts too
+}
+
+// collectNamed reads the hosts that are named, and the peer.
+func collectNamed(ctx context.Context, env *Env, opt inspectOptions, names []string, window time.Duration) (read []inspected,
+	peer *facts.Facts, err error) {
+	for _, name := range names {
+		var hosts []*facts.Facts
+		if opt.peer == "" {
+			hosts, err = collectEach(ctx, env, name, window)
+		} else {
+			hosts = make([]*facts.Facts, 1)
+			hosts[0], peer, err = collectEnds(ctx, env, name, opt.peer, window)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range hosts {
+			read = append(read, inspected{f, name, len(hosts) > 1})
+		}
+	}
+	return read, peer, nil
+}
+
+// besides are the other hosts; of many none, of which every two would be compared.
+func besides(read []inspected, of int) (others []*facts.Facts) {
+	const many = 32
+	for i, h := range read {
+		if i != of && len(read) < many {
+			others = append(others, h.facts)
+		}
+	}
+	return others
 }
 
 // inspections are several hosts in JSON.
@@ -199,16 +229,20 @@ func inspectText(w io.Writer, all []diagnose.Diagnosis, everything bool) error {
 	return nil
 }
 
-func inspectPicture(w io.Writer, d diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
-	in := report.Inspection{Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
-		Findings: d.Findings, Missing: d.NotEvaluated, Negligible: d.Negligible, Unread: d.Unread}
-	if peer != nil {
-		in.Hosts = append(in.Hosts, peer)
+func inspectPicture(w io.Writer, all []diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
+	var each []report.Inspection
+	for _, d := range all {
+		in := report.Inspection{Host: d.Host, Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+			Findings: d.Findings, Missing: d.NotEvaluated, Negligible: d.Negligible, Unread: d.Unread}
+		if peer != nil {
+			in.Hosts = append(in.Hosts, peer)
+		}
+		each = append(each, in)
 	}
 	if how == "svg" {
-		return report.InspectSVG(w, in, d.Measured)
+		return report.InspectSVG(w, each[0], all[0].Measured)
 	}
-	return report.InspectHTML(w, in)
+	return report.InspectHTML(w, each...)
 }
 
 // collectEnds reads a host and its peer, at the same time where both are observed over a window.

@@ -122,7 +122,7 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 		parts = append(parts, f.Memory.String()+" of memory")
 	}
 	if f.Window > 0 {
-		parts = append(parts, fmt.Sprintf("observed for %.3g s", f.Window))
+		parts = append(parts, fmt.Sprintf("observed for %s s", units.Digits(f.Window, 3)))
 	}
 	name := f.Host
 	if f.Node != "" && f.Node != "unknown" && f.Node != f.Host {
@@ -306,9 +306,9 @@ func barLength(v, low, high float64) int {
 func amount(c Ceiling) string {
 	switch c.Metric {
 	case PacketRate:
-		return fmt.Sprintf("%.3g pkt/s", c.Value)
+		return fmt.Sprintf("%s pkt/s", units.Digits(c.Value, 3))
 	case ConnectRate:
-		return fmt.Sprintf("%.3g conn/s", c.Value)
+		return fmt.Sprintf("%s conn/s", units.Digits(c.Value, 3))
 	}
 	return rate(c.Value)
 }
@@ -323,17 +323,17 @@ func rate(bps float64) string {
 		name   string
 	}{{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
 		if bps >= u.factor {
-			return fmt.Sprintf("%.3g %s", bps/u.factor, u.name)
+			return fmt.Sprintf("%s %s", units.Digits(bps/u.factor, 3), u.name)
 		}
 	}
-	return fmt.Sprintf("%.3g bit/s", bps)
+	return fmt.Sprintf("%s bit/s", units.Digits(bps, 3))
 }
 
 func seconds(s float64) string {
 	if s < 1 {
-		return fmt.Sprintf("%.3g ms", s*1000)
+		return units.Digits(s*1000, 3) + " ms"
 	}
-	return fmt.Sprintf("%.3g s", s)
+	return fmt.Sprintf("%s s", units.Digits(s, 3))
 }
 
 // details are the lines that prove a finding, why it matters, what to do, and what would confirm it.
@@ -353,7 +353,13 @@ func (f Finding) details(b *strings.Builder) {
 		if i+1 < len(f.Fix) && f.Fix[i+1].ValueFor == fix.ValueFor {
 			fix.ValueFor = "" // said with the last one
 		}
-		fix.write(b)
+		for i, step := range fix.Steps() {
+			lead := "       "
+			if i == 0 {
+				lead = "  do:  "
+			}
+			wrap(b, lead, "         ", step)
+		}
 	}
 	if f.Confirm != "" {
 		wrap(b, "  confirmed if: ", "       ", f.Confirm)
@@ -363,21 +369,13 @@ func (f Finding) details(b *strings.Builder) {
 // formulaWidth is how long a formula may be that is read at a glance.
 const formulaWidth = 60
 
-// write says what to do: in words, as a command for now, as the line of a file for good.
-func (f Fix) write(b *strings.Builder) {
-	said := false
-	put := func(what string) {
-		lead := "       "
-		if !said {
-			lead, said = "  do:  ", true
-		}
-		wrap(b, lead, "         ", what)
-	}
+// Steps say what to do: in words, as a command for now, as the line of a file for good.
+func (f Fix) Steps() (steps []string) {
 	if f.Action != "" {
-		put(f.Action)
+		steps = append(steps, f.Action)
 	}
 	if f.Command != "" {
-		put(f.Command)
+		steps = append(steps, f.Command)
 	}
 	if f.File != "" {
 		kept := "in " + f.File + ": " + f.Line
@@ -387,37 +385,46 @@ func (f Fix) write(b *strings.Builder) {
 		if f.Command != "" {
 			kept = "to make it permanent, " + kept
 		}
-		put(kept)
+		steps = append(steps, kept)
 	}
-	if f.Setting != "" && !said {
+	if f.Setting != "" && len(steps) == 0 {
 		to := "; wirerate explain shows the value"
 		if f.Value != "" {
 			to = " to " + f.Value
 		}
-		put("set " + f.Setting + to)
+		steps = append(steps, "set "+f.Setting+to)
 	}
 	if f.ValueFor != "" {
-		put("the value is " + f.ValueFor)
+		steps = append(steps, "the value is "+f.ValueFor)
 	}
+	if value := f.valueWords(); value != "" {
+		steps = append(steps, value)
+	}
+	return steps
+}
+
+// valueWords say how to choose a value that is not known.
+func (f Fix) valueWords() string {
+	const lead = unknownValue + ": "
 	switch {
 	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command+f.Line, unknownValue):
+		return ""
 	case f.Setting == steering:
-		put(unknownValue + ": one bit per CPU, in hexadecimal: f for 4 CPUs, ff for 8")
+		return lead + "one bit per CPU, in hexadecimal: f for 4 CPUs, ff for 8"
 	case raisedFrom(f.Setting) && strings.HasPrefix(f.Command, "sysctl "):
 		computed := ""
 		if f.Formula != "" {
 			computed = "; wirerate plan computes it"
 		}
-		put(unknownValue + ": start with twice what sysctl " + f.Setting + " shows" + computed)
+		return lead + "start with twice what sysctl " + f.Setting + " shows" + computed
 	case raisedFrom(f.Setting):
-		put(unknownValue + ": start with twice the current value")
+		return lead + "start with twice the current value"
 	case f.Formula == "":
-		put(unknownValue + ": wirerate explain " + f.Setting + " shows how to choose it")
+		return lead + "wirerate explain " + f.Setting + " shows how to choose it"
 	case len(f.Formula) > formulaWidth:
-		put(unknownValue + ": wirerate plan computes it; wirerate explain " + f.Setting + " shows how")
-	default:
-		put(unknownValue + ": " + f.Formula + " (wirerate plan computes it)")
+		return lead + "wirerate plan computes it; wirerate explain " + f.Setting + " shows how"
 	}
+	return lead + f.Formula + " (wirerate plan computes it)"
 }
 
 // Grouped says each reason once, with the rules that it kept from judging.

@@ -11,7 +11,7 @@ import (
 // its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
+	SilentNFS   = `[nN][fF][sS]4?:? server (?:(\S+?):? )?not responding|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
@@ -39,10 +39,6 @@ const (
 var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, SilentTarget, SilentInitiator, AbortedCommands, SilentSMB,
 	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB,
 	SilentLustre, FailedPath}, "|"))
-
-// SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
-var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "Lost connection", "iscsi: ", "TCP timeout for", "failed path", "mark as failed", " failed ", "was lost", "Timed out", "Request sent", "[KNET", "[TOTEM"}
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

@@ -67,8 +67,9 @@ var (
 // boldNumber is a number that somebody set in bold in a row of a table.
 var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
 
-// arrowMark is what points at the line in front of it; behind a command << and < are its input.
-var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|⟵|←).*$|(\S)[ \t]+<[-=]{2,}.*$`)
+// arrowMark is what points at the line in front of it, or behind a counter at what somebody says of it; behind a command
+// <<, <<< and < are its input.
+var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|⟵|←).*$|(\S)[ \t]+<(?:[-=]{2,}|<{4,}).*$|(: +\d+)[ \t]+-{2,}>.*$`)
 
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
@@ -228,8 +229,8 @@ func unmarked(line string) (rest string, fence bool) {
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
 	}
-	if strings.ContainsAny(line, "<⟵←") {
-		line = arrowMark.ReplaceAllString(line, "$1$2")
+	if strings.ContainsAny(line, "<⟵←>") {
+		line = arrowMark.ReplaceAllString(line, "$1$2$3")
 	}
 	if strings.Contains(line, "**") {
 		line = boldLine.ReplaceAllString(boldNumber.ReplaceAllString(line, "$1"), "$1")
