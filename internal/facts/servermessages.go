@@ -30,7 +30,7 @@ const (
 	LostGlusterFS   = `\b0-(\S+): remote operation failed.*Transport endpoint is not connected|Brick (\S+) has disconnected from glusterd`
 	SilentLustre    = `Lustre(?:Error)?: .*: Connection to \S+ \(at (\S+?)\) was lost; in progress operations|` +
 		`LNet(?:Error)?: .*Timed out (?:RDMA with|tx for) (\S+@\w+)|Lustre(?:Error)?: .*@@@ Request sent has (?:timed out for|failed due to network error)`
-	FailedPath        = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
+	FailedPath        = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b(\w+)(?: -|:) \w+ checker reports path is down|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
 		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )

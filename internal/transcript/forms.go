@@ -149,7 +149,7 @@ var looseLines = formsOf([]namedForm{
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
-	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
+	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|` +
