@@ -30,10 +30,11 @@ type linkLog struct {
 }
 
 // The least changes of a link that are worth a word. Two are enough where they follow each other closely, long after
-// the start, while which a driver sets its link up more than once.
+// the start, while which a driver sets its link up more than once. Nobody sets a link up three times in an hour that works.
 const (
 	oftenDown  = 3
 	closely    = 600 // seconds
+	thatHour   = 3600
 	afterStart = 120
 )
 
@@ -125,9 +126,9 @@ func inTime(dates []time.Time) []int {
 // flaps says how the link changed, with the lines that show it; "" where it is not worth a word.
 func (l *linkLog) flaps() (string, []facts.Source) {
 	switch n := len(l.downs); {
-	case n >= oftenDown || n == 2 && (together(l.downAt, 2) || near(l.downOn, 2)):
+	case n >= oftenDown || n == 2 && (together(l.downAt, 2, closely) || near(l.downOn, 2, closely)):
 		return "going down " + counted(n, "time"), sample(l.downs)
-	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown) || near(l.upOn, oftenDown)):
+	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown, thatHour) || near(l.upOn, oftenDown, thatHour)):
 		return "coming up " + counted(len(l.ups), "time") + " with no message saying why it went down", sample(l.ups)
 	}
 	return "", nil
@@ -178,20 +179,20 @@ func writtenAt(line string) time.Time {
 
 var syslogTime = regexp.MustCompile(`\b(?:[A-Z][a-z]{2} [ \d]?\d|\d{4}-\d{2}-\d{2}[T ]?) ?\d{2}:\d{2}:\d{2}`)
 
-// together reports whether some of the times, as many as are wanted, lie close to each other and long after the start.
-func together(at []float64, many int) bool {
+// together reports whether some of the times, as many as are wanted, lie within seconds and long after the start.
+func together(at []float64, many int, within float64) bool {
 	for i := 0; i+many <= len(at); i++ {
-		if first, last := at[i], at[i+many-1]; first > afterStart && last >= first && last-first < closely {
+		if first, last := at[i], at[i+many-1]; first > afterStart && last >= first && last-first < within {
 			return true
 		}
 	}
 	return false
 }
 
-// near reports whether some of the dates, as many as are wanted, lie close to each other.
-func near(dates []time.Time, many int) bool {
+// near reports whether some of the dates, as many as are wanted, lie within seconds.
+func near(dates []time.Time, many, within int) bool {
 	for i := 0; i+many <= len(dates); i++ {
-		if d := dates[i+many-1].Sub(dates[i]); d > 0 && d < closely*time.Second {
+		if d := dates[i+many-1].Sub(dates[i]); d > 0 && d < time.Duration(within)*time.Second {
 			return true
 		}
 	}

@@ -83,8 +83,8 @@ func failedAllocations(f *facts.Facts) []Finding {
 	return with(Warning, found)
 }
 
-// noRefill is what drivers say of a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
-var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Memory squeeze, (?:dropping|deferring) packet`)
+// noRefill is what drivers say of a packet or a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
+var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Can't allocate skb on queue \d|Memory squeeze, (?:dropping|deferring) packet`)
 
 // usbNoRefill is what those of USB say while they still try, 2 being EVENT_RX_MEMORY of include/linux/usb/usbnet.h; once or twice is
 // how some come up.

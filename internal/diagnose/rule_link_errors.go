@@ -32,13 +32,17 @@ func linkErrors() Rule {
 					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s%s (%s)",
 						happened(c), ofReceived(n, c), name)
 					if in.Facts.System == "linux" || wirelessName.MatchString(n.Name) { // a radio hears what it cannot read
-						if found[0].Share = lossShare(c, received(n)); wirelessName.MatchString(n.Name) {
+						of := Info
+						if found[0].Share = lossShare(c, received(n)); received(n) > 0 && gradedShare(found[0].Share) == trifling {
+							of = trifling
+						}
+						if wirelessName.MatchString(n.Name) {
 							found[0].Because = "A radio also counts frames that it could not decode, because of " +
 								"interference, a weak signal or other networks on the channel. The number alone " +
 								"does not show a fault."
 							found[0].Confirm = "iw dev NAME station dump shows many tx retries and failures, or a weak signal."
 						}
-						out = append(out, with(Info, found)...)
+						out = append(out, with(of, found)...)
 						continue
 					}
 					found[0].Confirm = "The counter grows with the traffic."

@@ -137,7 +137,7 @@ func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
 	found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or " +
 		"a settings change."
 	found = do("if it happens again: "+flapAction(f, names[0]), found)
-	if n := len(names); n > 1 && (together(at, n) || near(on, n)) {
+	if n := len(names); n > 1 && (together(at, n, closely) || near(on, n, closely)) {
 		found = with(Warning, one(shortList(names, most), sample(seen), "these links went down together, and the "+
 			"log does not show them coming up again"))
 		found[0].Because = "Links that fail together point to something they share: the switch, the card, its " +

@@ -109,7 +109,7 @@ func behindSmaller(f *facts.Facts) []Finding {
 		if n == out || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
 			continue
 		}
-		if _, idle := carrierLost(f, n); !n.Up && !idle { // idle is a bridge while no container runs
+		if !n.Up && !flagUp(n.Source.Text) { // a bridge is up without a carrier while no container runs
 			continue
 		}
 		if first == nil {

@@ -65,14 +65,42 @@ func connectSlow() Rule {
 		Check: func(in Input) []Finding {
 			found := waited(in.Facts, "TCP", "for the TCP handshake", func(r facts.RequestTime) float64 { return r.Connect })
 			if found == nil {
-				return connectLate(in.Facts)
+				if found = connectLate(in.Facts); found != nil {
+					return found
+				}
+				found = repeatedSYN(in.Facts)
 			}
 			return do("check the server for full accept queues (ss -ltn) and dropped SYNs (nstat -az TcpExtListenDrops), and the "+
-				"path for conntrack limits and firewalls", found)
+				"path for conntrack limits and firewalls; between the nodes of a Kubernetes overlay, try it without transmit checksum offload on "+
+				"the overlay's interface (ethtool -K flannel.1 tx-checksum-ip-generic off)", found)
 		},
 		Fires: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  3.044\n         time_total:  3.581\n"),
 		Quiet: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  0.044\n         time_total:  3.581\n"),
 	}
+}
+
+// repeatedSYN finds requests of which only the whole time is known, and whose time is that after which lost SYNs get through: the
+// first one is repeated after 1 s, each further one after twice as long (net/ipv4/tcp_timer.c).
+func repeatedSYN(f *facts.Facts) []Finding {
+	const usual = 7 // s: a single time up to it says nothing
+	var evidence []facts.Source
+	longest, all := 0.0, 0
+	for _, r := range f.Requests {
+		if r.Connect >= 0 || r.Lookup >= 0 || r.Answer >= 0 || r.Queue >= 0 {
+			continue
+		}
+		all++
+		for _, after := range []float64{1, 3, 7, 63, 127} {
+			if late := r.Total - after; late >= 0 && late < 0.06+after/100 {
+				evidence, longest = append(evidence, r.Source), max(longest, after)
+			}
+		}
+	}
+	if len(evidence) == 0 || len(evidence) < 2 && longest <= usual {
+		return nil
+	}
+	return decisive(with(Info, one("TCP", sample(evidence), "%d of %s took just over %g s, as after lost SYNs", len(evidence),
+		counted(all, "request"), longest)))
 }
 
 // waited finds the requests of which a part was slow and most of the whole, and shows the slowest; what says for what

@@ -34,6 +34,9 @@ func offloadsOff() Rule {
 				if len(names) > 0 {
 					found := one(n.Name, evidence, "disabled: %s", strings.Join(names, ", "))
 					found[0].Fix = fix
+					if triedOff.MatchString(in.Facts.Rest) {
+						found = with(Info, found) // they were on while it was slow
+					}
 					out = append(out, found...)
 				}
 			}
@@ -43,6 +46,9 @@ func offloadsOff() Rule {
 		Quiet: featuresExample("off [fixed]"),
 	}
 }
+
+// triedOff is what people say who disabled offloads to see whether that helps.
+var triedOff = regexp.MustCompile(`(?i)\b(?:try|tried|trying|even|already)\b[^.\n]{0,60}\b(?:disabl\w+|turn\w* off|switch\w* off)\b[^.\n]{0,40}\boffload`)
 
 // forwardedUDP finds what tailscale says of a card whose datagrams are forwarded one by one.
 func forwardedUDP(f *facts.Facts) []Finding {

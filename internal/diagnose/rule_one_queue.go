@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -13,10 +14,13 @@ import (
 func oneQueue() Rule {
 	return Rule{
 		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(),
-		Needs: []string{"channels *|softnet|indirection *"}, Severity: Warning,
+		Needs: []string{"channels *|softnet|indirection *|messages"}, Severity: Warning,
 		Because: "Without several hardware queues, or software steering (RPS), one core handles every received packet.",
 		Confirm: "One CPU is busy in softirq under load while the others are idle.",
 		Check: func(in Input) (out []Finding) {
+			if out = safeMode(in.Facts); out != nil {
+				return out
+			}
 			rps := "RPS is off"
 			if in.Facts.Why("interfaces") != "" {
 				rps = "the RPS setting is unknown"
@@ -69,6 +73,22 @@ func oneQueue() Rule {
 				"settings:\nCombined:\t1\n"),
 	}
 }
+
+// safeMode finds cards whose driver, ice, runs without the package that programs their parser: with one queue in each direction
+// (ice_set_safe_mode_caps, drivers/net/ethernet/intel/ice/ice_common.c).
+func safeMode(f *facts.Facts) []Finding {
+	lines, n := matching(f, noPackage)
+	if n == 0 {
+		return nil
+	}
+	found := one(firstGroup(noPackage, lines[0].Text), lines, "the driver found no DDP package and runs in safe mode, with one "+
+		"queue (%s)", counted(n, "line"))
+	found[0].Confirm = "With the package, the driver logs \"The DDP package was successfully loaded\"."
+	return do("install the package intel/ice/ddp/ice.pkg (in linux-firmware), rebuild the initramfs, and reload the driver or restart",
+		found)
+}
+
+var noPackage = regexp.MustCompile(`\b(ice [0-9a-f:.]{7,12}): .*DDP package.*Entering Safe Mode`)
 
 // guestQueues is what to do about a virtual machine's card with one queue.
 const guestQueues = "give the virtual machine's card several queues, up to one per core (libvirt: <driver name='vhost' queues='4'/>; " +

@@ -7,7 +7,7 @@ func Rules() []Rule {
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
 		pcieLinkLost(), cardNotStarted(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
-		netmapOffload(), linkFlaps(), carpFlaps(), iscsiLost(), mapFailed(),
+		netmapOffload(), guestPackets(), linkFlaps(), carpFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), wirelessDisconnects(), accessLine(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), serversRefuse(), proxyQueue(), proxyBusy(),
 		unclosed(), programLimit(), cpuThrottled(), answerSlow(), checksums(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),

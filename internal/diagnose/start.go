@@ -26,6 +26,7 @@ var raised = map[string]struct {
 	"net.ipv4.tcp_max_orphans":              {},
 	"net.ipv4.tcp_max_tw_buckets":           {},
 	"net.ipv4.neigh.default.gc_thresh3":     {},
+	"net.ipv6.neigh.default.gc_thresh3":     {},
 	"net.ipv4.tcp_rmem":                     {},
 	"net.ipv4.tcp_wmem":                     {},
 	"vm.min_free_kbytes":                    {},

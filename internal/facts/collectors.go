@@ -290,7 +290,7 @@ func pathCollectors() []collector {
 			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracepath`, `tracert`",
 			files: `^(mtr|traceroute6?|tracepath6?|tracert)( .*)?$`},
 		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
-			shown: "times shown by `curl -w`, `dig`, `time nslookup` and HAProxy's log",
+			shown: "times shown by `curl -w`, `dig`, `time` (of `nslookup`, `curl`, `nc`) and HAProxy's log",
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "load tests", op: host.Command("wrk"), parse: (*Facts).readLoadTests, when: recorded, area: Connections,
 			shown: "summaries of `wrk` and `ab`", files: `^wrk$`, typed: `^(taskset (-\w )?\S+ )?(wrk2?|ab) .*$`},

@@ -55,7 +55,8 @@ func (f *Facts) readSockstat(t text) error {
 func (f *Facts) readConntrack(t text) error {
 	sums := map[string]uint64{}
 	shown := map[string]Source{}
-	for i, line := range t.lines() {
+	lines := t.lines()
+	for i, line := range lines {
 		words := strings.Fields(line)
 		if len(words) == 2 && conntrackColumn.MatchString(words[0]) { // of conntrack-tools that print sums, one in a line
 			words = []string{"cpu=all", words[0] + "=" + words[1]}
@@ -66,6 +67,9 @@ func (f *Facts) readConntrack(t text) error {
 		for _, w := range words[1:] {
 			name, value, _ := strings.Cut(w, "=")
 			v, ok := count(value)
+			if !ok && value == "" && i == len(lines)-1 {
+				break // where the paste was cut
+			}
 			if !ok {
 				return atLine(i+1, "%q is not a counter", shorten(w))
 			}

@@ -328,7 +328,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 		if cut < 0 {
 			continue
 		}
-		name := strings.TrimSpace(line[:cut])
+		name := strings.TrimLeft(strings.TrimSpace(line[:cut]), "# ") // somebody may show it as a comment
 		v, ok := count(strings.TrimSpace(line[cut+1:]))
 		if !ok || name == "" {
 			continue

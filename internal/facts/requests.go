@@ -58,13 +58,17 @@ const proxyDate = `\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\]`
 var ProxyLine = regexp.MustCompile(proxyDate + ` \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+|"(?:termination_state|` +
 	`tsc)" ?: ?"[A-Za-z-]{2,4}"`)
 
-// What tools that look up a name print before their time: nslookup, host and dig (BIND), busybox and getent; clockTime is that
-// of the shell's time and of busybox.
+// What tools that look up a name print before their time: nslookup, host and dig (BIND), busybox and getent; ClockLine is the time
+// that a command took, as the time of the shell and of busybox prints it.
 var (
 	lookedUp = regexp.MustCompile(`^(?:Server:\s|Name:\s|Address(?: \d+)?:|nslookup: |;; |\S+ has (?:IPv6 )?address |` +
 		`(?:\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]+)\s+\S+\.\S+$)`)
-	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
+	ClockLine = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
+
+// Connected is what nc says of an address to which it connected: OpenBSD's, the traditional one, and nmap's ncat.
+var Connected = regexp.MustCompile(`^Connection to (?:\S+ \()?[0-9a-f.:]+\)? \S+ port \[\S+\] succeeded!|^\(UNKNOWN\) \[[0-9.]+\] \d+ \(\S+\) open$|` +
+	`^Ncat: Connected to [0-9.]+:\d+\.`)
 
 // recursionTime is what unbound logs of its queries on average (services/mesh.c), what unbound-control stats shows of them, and what resolvectl query says of one.
 var recursionTime = regexp.MustCompile(`(?:average recursion processing time|Information acquired via protocol \S+ in) (\d{1,6}(?:\.\d+)?) ?s|` +
@@ -72,7 +76,7 @@ var recursionTime = regexp.MustCompile(`(?:average recursion processing time|Inf
 
 // readRequests reads the times of requests.
 func (f *Facts) readRequests(t text) error {
-	found, lookup := false, 0
+	found, lookup, connected := false, 0, false
 	var at *RequestTime
 	if r, line := loadShares(t.lines()); line > 0 {
 		r.Source = f.Line(t.from, line)
@@ -91,9 +95,13 @@ func (f *Facts) readRequests(t text) error {
 		if lookedUp.MatchString(line) {
 			lookup = i + 1
 		}
-		if m := clockTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil && lookup > 0 && i-lookup < lookupLines {
-			f.lookupTook(clockOf(m[1], m[2]), src)
-			at, found, lookup = nil, true, 0
+		connected = connected || Connected.MatchString(line)
+		if m := ClockLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			if r, ok := timed(t.typed, clockOf(m[1], m[2]), lookup > 0 && i-lookup < lookupLines, connected); ok {
+				r.Source, r.End = src, src
+				f.Requests = append(f.Requests, r)
+				at, found, lookup, connected = nil, true, 0, false
+			}
 			continue
 		}
 		if m := curlTimes.FindAllStringSubmatch(line, -1); len(m) > 1 { // all in one line
@@ -180,6 +188,21 @@ func (f *Facts) curlTold(values map[string]string, src Source) (found bool) {
 		}
 	}
 	return found
+}
+
+// timed is a request of which the shell alone says how long it took, behind an answer of a resolver, or of nc; where neither stands
+// there it is curl's.
+func timed(typed string, took float64, lookup, connected bool) (r RequestTime, ok bool) {
+	r = RequestTime{Lookup: -1, Queue: -1, Connect: -1, Answer: -1, Total: took}
+	switch {
+	case lookup:
+		r.Lookup = took
+	case connected:
+		r.Connect = took
+	default:
+		return r, strings.HasPrefix(typed, "curl ")
+	}
+	return r, true
 }
 
 // lookupTook keeps the time of a query for a name by itself.

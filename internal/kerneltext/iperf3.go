@@ -154,13 +154,15 @@ type IperfLine struct {
 }
 
 var (
-	iperfLine = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[([A-Z-]+)\])? +([0-9.]+)-([0-9.]+) +sec ` +
+	iperfLine = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[([A-Z-]+)\])? +([0-9.]+)- *([0-9.]+) +sec ` +
 		`+([0-9.]+) ([KMGT]?)Bytes +([0-9.]+) ([KMGT]?)(bits|Bytes)/sec(.*)$`)
 	iperfSent = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
 	// What iperf 2 says with -e: writes and failed ones, segments that were sent again, window and round-trip time.
 	iperf2Sent  = regexp.MustCompile(`^ +\d+/\d+ +(\d+) +(\d+)([KMG]?)/\d+(?:\(\d+\))? us\b`)
 	iperf2Times = regexp.MustCompile(`^\d+\.\d$`)
 	iperfLost   = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
+	// A row of ethr (clientui.go, printTestResult): the rate alone, in bits and powers of 1000.
+	ethrLine = regexp.MustCompile(`^\[ *(\d+|SUM)\] +(TCP|UDP) +(\d{3,6})-(\d{3,6}) sec +([0-9.]+)([KMGT]?)$`)
 )
 
 // ParseIperfLine reads a line of the text that iperf3 prints (src/iperf_api.c, iperf_print_intermediate): amounts and
@@ -168,7 +170,7 @@ var (
 func ParseIperfLine(line string) (IperfLine, bool) {
 	m := iperfLine.FindStringSubmatch(line)
 	if m == nil {
-		return IperfLine{}, false
+		return parseEthrLine(line)
 	}
 	rest := strings.TrimRight(m[10], " \r")
 	l := IperfLine{Stream: m[1], Way: m[2], From: number(m[3]), To: number(m[4]), Bytes: scaled(m[5], m[6], 1024),
@@ -190,6 +192,17 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 	}
 	l.Total = l.From == 0 && l.To >= 5 && l.Role == "" && l.Window < 0 &&
 		(iperf2Times.MatchString(m[3]) && iperf2Times.MatchString(m[4]) || l.To != math.Trunc(l.To))
+	return l, true
+}
+
+func parseEthrLine(line string) (IperfLine, bool) {
+	m := ethrLine.FindStringSubmatch(line)
+	if m == nil {
+		return IperfLine{}, false
+	}
+	l := IperfLine{Stream: m[1], From: number(m[3]), To: number(m[4]), BPS: scaled(m[5], m[6], 1000), Again: -1, Window: -1,
+		Lost: -1, Sent: -1}
+	l.Bytes = l.BPS * max(l.To-l.From, 0) / 8
 	return l, true
 }
 

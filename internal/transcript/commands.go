@@ -184,6 +184,8 @@ func (o outputs) takeTool(words []string, part section) bool {
 			return true
 		}
 		return false
+	case "curl", "nc", "ncat":
+		return o.takeTimed(part)
 	case "nproc":
 		o.add("/proc/cpuinfo", part.command, cpuinfo(first), one)
 	case "lscpu":
@@ -204,6 +206,27 @@ func (o outputs) takeTool(words []string, part section) bool {
 	}
 	return true
 }
+
+// takeTimed keeps how long the shell says that a request took, and that nc connected: the rest is what was fetched.
+func (o outputs) takeTimed(part section) bool {
+	var lines []string
+	var at []int
+	timed := false
+	for i, line := range part.lines {
+		shown := facts.ClockLine.MatchString(strings.TrimSpace(line))
+		if shown || facts.Connected.MatchString(line) {
+			lines, at = append(lines, line), append(at, part.first+i)
+		}
+		timed = timed || shown
+	}
+	if timed && timesIt.MatchString(part.line) {
+		o.add("curl", part.command, strings.Join(lines, "\n"), at)
+		return true
+	}
+	return false
+}
+
+var timesIt = regexp.MustCompile(`(?:^|[^\w-])time (?:sudo )?(?:curl|nc|ncat) `)
 
 // wholeIdentity is what uname -a prints, wherever it stands in a line.
 var wholeIdentity = regexp.MustCompile(`\b(Linux|FreeBSD|OpenBSD) \S+ \d+\.\d.*$`)

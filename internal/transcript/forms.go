@@ -25,7 +25,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
 	"teamdctl ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
@@ -149,7 +149,7 @@ var looseLines = formsOf([]namedForm{
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
-	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
+	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|` +
@@ -189,7 +189,7 @@ var looseLines = formsOf([]namedForm{
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3"},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3"},
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes | +TCP +\d{3,}-\d{3,} sec )`), "iperf3"},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an"},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +

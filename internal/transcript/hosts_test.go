@@ -62,6 +62,8 @@ func TestSystemsAndInterfaces(t *testing.T) {
 			"linux", 0, false},
 		"ix1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tstatus: active\n" +
 			"ix1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 9000\n\tstatus: active\n": {"freebsd", 1, false},
+		"Mar  4 11:10:22 app1 kernel: ena 0000:00:05.0 eth0: Keep alive watchdog timeout.\n" +
+			"Mar  4 11:10:22 app1 kernel: ena 0000:00:05.0 eth0: Trigger reset is on\n": {"linux", 0, false},
 	} {
 		p, err := LoadSession(session)
 		if err != nil {

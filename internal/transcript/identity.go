@@ -56,7 +56,8 @@ var strongMarks = []struct {
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.|^kernel\.[a-z_]+ ?=|Link encap:|txqueuelen|` +
 		`Lien encap:|Encapsulamento do Link:|^\s+[RT]X (?:packets \d+  bytes|errors \d+  dropped) |^(Ip|Tcp|Udp|TcpExt|IpExt):$|` +
 		`segments sen[dt] out|segments retransmit|` +
-		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
+		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d|` +
+		`\b[a-z]\w+ [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7](?: [a-z][\w.-]*)?: \S`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |\d% \[?(?:kernel|intr|idle)\{|cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
 		`mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|ms/r +ms/w +ms/o|` +

@@ -67,8 +67,9 @@ var (
 // boldNumber is a number that somebody set in bold in a row of a table.
 var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
 
-// arrowMark is what points at the line in front of it; behind a command << and < are its input.
-var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|⟵|←).*$|(\S)[ \t]+<[-=]{2,}.*$`)
+// arrowMark is what points at the line in front of it, or behind a counter at what somebody says of it; behind a command
+// <<, <<< and < are its input.
+var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|⟵|←).*$|(\S)[ \t]+<(?:[-=]{2,}|<{4,}).*$|(: +\d+)[ \t]+-{2,}>.*$`)
 
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
@@ -109,6 +110,33 @@ var margins = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:> ?)*[|│┃] ?`),
 }
 
+// printedBy is what those put in front of each line who run several programs: the name of the one that printed it.
+var printedBy = regexp.MustCompile(`^(?:\[[\w-]+/[\w./-]{1,96}\]|[A-Za-z][\w.-]{0,63}(?: [\w.-]{1,63}){0,3} *[:|]) +`)
+
+// withoutProgram takes the name that most lines of a program begin with off these, where more is understood without.
+func withoutProgram(lines []string) {
+	const least = 5
+	seen, most := map[string]int{}, ""
+	for _, line := range lines[:min(len(lines), marginLines)] {
+		if name := printedBy.FindString(line); name != "" {
+			if seen[name]++; seen[name] > seen[most] {
+				most = name
+			}
+		}
+	}
+	if seen[most] < least {
+		return
+	}
+	with, _ := understood(lines, nil)
+	bare := slices.Clone(lines)
+	for i, line := range bare {
+		bare[i] = strings.TrimPrefix(line, most)
+	}
+	if without, _ := understood(bare, nil); without >= with+least-1 {
+		copy(lines, bare)
+	}
+}
+
 // marginLines bounds what is looked at to find a margin.
 const marginLines = 400
 
@@ -129,7 +157,8 @@ func withoutMargin(s string) string {
 		}
 	}
 	if best == nil {
-		return s
+		withoutProgram(lines)
+		return strings.Join(lines, "\n")
 	}
 	for i, line := range lines {
 		if at := best.FindStringIndex(line); at != nil {
@@ -200,8 +229,8 @@ func unmarked(line string) (rest string, fence bool) {
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
 	}
-	if strings.ContainsAny(line, "<⟵←") {
-		line = arrowMark.ReplaceAllString(line, "$1$2")
+	if strings.ContainsAny(line, "<⟵←>") {
+		line = arrowMark.ReplaceAllString(line, "$1$2$3")
 	}
 	if strings.Contains(line, "**") {
 		line = boldLine.ReplaceAllString(boldNumber.ReplaceAllString(line, "$1"), "$1")

@@ -113,7 +113,7 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 // printsNothing are commands that change something and say nothing where that goes well.
 var printsNothing = regexp.MustCompile(`^(?:tc \S+ (?:add|replace|change|del|delete) |ethtool (?:-[GKCLAsEX]|` +
 	`--(?:set|change)-\w+) |` +
-	`ip (?:link set|route (?:add|change|replace|del)|addr add) |ifconfig \S+ (?:mtu|up|down) ?)`)
+	`ip (?:l\w* set|ro?u?t?e? (?:add|change|replace|del)|a\w* add) |ifconfig \S+ (?:mtu|up|down) ?)`)
 
 // placeholderIn tells the command of an instruction, which nobody typed: ethtool -S <interface>.
 var placeholderIn = regexp.MustCompile(`\s<[A-Za-z][\w .-]*>(?:\s|$)`)
@@ -158,7 +158,8 @@ func looksPrinted(lines []string, fenced bool) bool {
 
 // isRow reports whether a line is of a table: numbers, or a name with its value.
 func isRow(line string, fenced bool) bool {
-	if typed := commandWords(line); len(typed) > 1 && isCommand(typed) && strings.HasPrefix(typed[1], "-") {
+	if typed := commandWords(line); len(typed) > 1 && isCommand(typed) &&
+		(strings.HasPrefix(typed[1], "-") || printsNothing.MatchString(strings.Join(typed, " "))) {
 		return false // typed, not printed
 	}
 	fields := strings.Fields(line)
