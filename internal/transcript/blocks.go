@@ -14,7 +14,7 @@ var looseBlocks = []struct {
 }{
 	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? |^ *PID +PPID +USER +STAT +`), "top",
 		[]string{"last pid", "top - ", "PID"}},
-	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top", []string{"K used"}},
+	{regexp.MustCompile(`^Mem: \d+K used, \d+K free|^CPU: +\d+% usr +\d+% sys `), "top", []string{"K used", "% usr"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},

@@ -141,8 +141,9 @@ var looseLines = []looseLine{
 		[]string{": <", " function ", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame|\b[Uu]nder-?voltage detected`), "dmesg", []string{"oltage detected", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
-		"over heated", "oversize"}},
+		`discard oversize frame|\b[Uu]nder-?voltage detected|^\W*(?:.*get_throttled\W+)?throttled=0x[0-9a-f]+\W*$`), "dmesg",
+		[]string{"oltage detected", "throttled=", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
+			"over heated", "oversize"}},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
 	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: (?:VHID )?\d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
@@ -217,7 +218,7 @@ var looseLines = []looseLine{
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
@@ -245,7 +246,7 @@ var looseLines = []looseLine{
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
 		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data len=\d+ \(>=\d+\)`),
 		"dmesg", []string{"ath: phy", "flowset", "discontinuity", "debug", "PADO", "LCP terminated", "mwan3track", "EMSGSIZE", "huge packet"}},
-	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "rsrp", "S/N"}},
+	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "rsrp", "S/N", "SINR"}},
 	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
 	{facts.SilentForm, "dmesg", facts.SilentWords},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
