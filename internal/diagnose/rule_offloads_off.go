@@ -34,6 +34,10 @@ func offloadsOff() Rule {
 				if len(names) > 0 {
 					found := one(n.Name, evidence, "disabled: %s", strings.Join(names, ", "))
 					found[0].Fix = fix
+					if offByTrial.MatchString(in.Facts.Rest) {
+						found = with(Info, found)
+						found[0].Summary += "; according to the text this was a test"
+					}
 					out = append(out, found...)
 				}
 			}
@@ -43,6 +47,11 @@ func offloadsOff() Rule {
 		Quiet: featuresExample("off [fixed]"),
 	}
 }
+
+// offByTrial is how the author of a post says that offloads were disabled to see whether that helps.
+var offByTrial = regexp.MustCompile(`(?i)\b(?:tried|try(?:ing)?|test(?:ed|ing)?|even (?:if|with|after|when))\b[^.\n]{0,60}` +
+	`\b(?:disabl(?:e|ed|ing)|turn(?:ed|ing)? off|without)\b[^.\n]{0,60}\b(?:offload|tso|gso|gro|lro|checksum)|` +
+	`\boffload(?:s|ing)?\b[^.\n]{0,80}\b(?:no|any) (?:change|difference|effect|improvement)`)
 
 // forwardedUDP finds what tailscale says of a card whose datagrams are forwarded one by one.
 func forwardedUDP(f *facts.Facts) []Finding {
