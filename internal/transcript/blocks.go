@@ -49,7 +49,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(?:tcp +)?ESTAB +\d+ +\d+ +\S+:\S+ +\S+:\S+`), "ss -tinm", []string{"ESTAB"}},
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
-	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
+	{regexp.MustCompile(`^\|\s*Host\s+-\s+\|?\s*%\s*\|`), "mtr", []string{"Host"}},
 	{regexp.MustCompile(`^[Dd]evice:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x", []string{"evice"}},
 	{regexp.MustCompile(`^device +r/i +w/i `), "iostat -Ix", []string{"device"}},
 	{regexp.MustCompile(`^ +tty( +[a-z]+\d+)+ +cpu *$`), "iostat", []string{" tty "}},
