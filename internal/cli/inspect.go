@@ -125,29 +125,20 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 		return inspectPackets(env, opt, names[0], how)
 	}
+	read, peer, err := collectNamed(ctx, env, opt, names, window)
+	if err != nil {
+		return err
+	}
 	var all []diagnose.Diagnosis
-	var peer *facts.Facts
-	for _, name := range names {
-		var hosts []*facts.Facts
-		if opt.peer == "" {
-			hosts, err = collectEach(ctx, env, name, window)
-		} else {
-			hosts = make([]*facts.Facts, 1)
-			hosts[0], peer, err = collectEnds(ctx, env, name, opt.peer, window)
+	for i, h := range read {
+		q := diagnose.Question{Facts: h.facts, Peer: peer, Beside: besides(read, i), Path: path, Role: opt.role,
+			Recorded: h.from == "-" || recorded(h.from), Written: written(h.facts)}
+		q.Proposed, q.ProposedFor = valuesFor(h.facts, path, opt.role)
+		d := q.Answer()
+		if h.ofSeveral {
+			d.Host = h.facts.Node + " (" + h.from + ")"
 		}
-		if err != nil {
-			return err
-		}
-		for _, f := range hosts {
-			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: name == "-" || recorded(name),
-				Written: written(f)}
-			q.Proposed, q.ProposedFor = valuesFor(f, path, opt.role)
-			d := q.Answer()
-			if len(hosts) > 1 {
-				d.Host = f.Node + " (" + name + ")"
-			}
-			all = append(all, d)
-		}
+		all = append(all, d)
 	}
 	if len(all) > 1 && how != "text" && how != "json" {
 		return usagef("--format %s shows one host, and here are %d; give one HOST", how, len(all))
@@ -172,6 +163,45 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 	}
 	return nil
+}
+
+// inspected is a host that was read.
+type inspected struct {
+	facts     *facts.Facts
+	from      string
+	ofSeveral bool // what it was read from shows other hosts too
+}
+
+// collectNamed reads the hosts that are named, and the peer.
+func collectNamed(ctx context.Context, env *Env, opt inspectOptions, names []string, window time.Duration) (read []inspected,
+	peer *facts.Facts, err error) {
+	for _, name := range names {
+		var hosts []*facts.Facts
+		if opt.peer == "" {
+			hosts, err = collectEach(ctx, env, name, window)
+		} else {
+			hosts = make([]*facts.Facts, 1)
+			hosts[0], peer, err = collectEnds(ctx, env, name, opt.peer, window)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range hosts {
+			read = append(read, inspected{f, name, len(hosts) > 1})
+		}
+	}
+	return read, peer, nil
+}
+
+// besides are the other hosts; of many none, of which every two would be compared.
+func besides(read []inspected, of int) (others []*facts.Facts) {
+	const many = 32
+	for i, h := range read {
+		if i != of && len(read) < many {
+			others = append(others, h.facts)
+		}
+	}
+	return others
 }
 
 // inspections are several hosts in JSON.

@@ -66,8 +66,10 @@ type Traffic struct {
 type Question struct {
 	Facts *facts.Facts
 	Peer  *facts.Facts // the other end; nil: the host is judged as both ends
-	Path  netpath.Path // zero: nobody declared it
-	Role  string       // empty: nobody declared it
+	// Beside are hosts that were read with this one.
+	Beside []*facts.Facts
+	Path   netpath.Path // zero: nobody declared it
+	Role   string       // empty: nobody declared it
 	// Recorded says that the facts are of a file.
 	Recorded bool
 	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
@@ -99,7 +101,7 @@ func (q Question) Answer() Diagnosis {
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
 	}
-	d.Findings, d.Negligible, d.NotEvaluated = evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
+	d.Findings, d.Negligible, d.NotEvaluated = evaluate(Input{Facts: f, Peer: q.Peer, Beside: q.Beside, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
 		ProposedFor: q.ProposedFor, PathFrom: told, Written: q.Written})
 	for _, found := range d.Findings {
 		posted(f, found.Evidence)

@@ -12,6 +12,7 @@ import (
 	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // one returns a single finding.
@@ -311,7 +312,7 @@ func flowLine(f *facts.Facts, fl facts.Flow, fields ...string) facts.Source {
 	for _, name := range fields {
 		word := ""
 		if v, ok := fl.Values[name]; ok {
-			word = fmt.Sprintf("%s:%.6g", name, v)
+			word = fmt.Sprintf("%s:%s", name, units.Digits(v, 6))
 		}
 		for _, w := range strings.Fields(raw) {
 			if strings.HasPrefix(w, name+":") {

@@ -116,3 +116,31 @@ func TestProblemsOfThePeer(t *testing.T) {
 		t.Errorf("without the peer: %+v", alone.Findings)
 	}
 }
+
+// TestHostsBesideAreCompared holds that hosts read together are compared in the networks that they share, under their own names.
+func TestHostsBesideAreCompared(t *testing.T) {
+	for _, c := range []struct {
+		name, other string
+		mtu         int
+		want        string
+	}{
+		{"storage differs", "10.9.0.2/24", 1500, "ens2 of host-a has an MTU of 9000, ens2 of host-b has 1500, both in 10.9.0.0/24"},
+		{"all agree", "10.9.0.2/24", 9000, ""},
+		{"another network", "10.8.0.2/24", 1500, ""},
+		{"a network of each one's own", "10.9.0.1/24", 1500, ""},
+	} {
+		a := endOf(t, "post.txt", "192.0.2.10/24", "10.9.0.1/24", 1500, 9000)
+		b := endOf(t, "post.txt", "192.0.2.20/24", c.other, 1500, c.mtu)
+		a.Node, b.Node = "host-a", "host-b"
+		all, _ := Evaluate(Input{Facts: a, Beside: []*facts.Facts{b}})
+		said := ""
+		for _, f := range all {
+			if f.Rule == "ends-differ" {
+				said += f.Summary
+			}
+		}
+		if said != c.want {
+			t.Errorf("%s: %q, want %q", c.name, said, c.want)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func lossCeiling(path netpath.Path, f *facts.Facts) Ceiling {
 	}
 	return c.known(bound, map[string]any{"algorithm": algorithm, "loss": path.Loss, "rtt_s": path.RTT.Seconds(),
 		"mss_bytes": path.MSS()},
-		"%s at a loss rate of %.3g over %s with segments of %d bytes", algorithm, path.Loss, units.Duration(path.RTT),
+		"%s at a loss rate of %s over %s with segments of %d bytes", algorithm, units.Digits(path.Loss, 3), units.Duration(path.RTT),
 		path.MSS())
 }
 
@@ -150,7 +150,7 @@ func packetRate(f *facts.Facts) Ceiling {
 	slices.Sort(perCore)
 	one := perCore[len(perCore)/2]
 	return c.known(one*float64(len(perCore)), map[string]any{"per_core_pps": one, "cores": len(perCore)},
-		"%.3g packets/s per fully used core, on the %d cores that received packets", one, len(perCore))
+		"%s packets/s per fully used core, on the %d cores that received packets", units.Digits(one, 3), len(perCore))
 }
 
 // bsdPacketRate divides the packets that the interfaces received by the time
@@ -175,7 +175,7 @@ func bsdPacketRate(c Ceiling, f *facts.Facts) Ceiling {
 		return c.unknown("too few packets arrived in the window to compute the cost of one")
 	}
 	return c.known(packets/busy*float64(cores), map[string]any{"per_core_pps": packets / busy, "cores": cores},
-		"%.3g packets/s per core fully in interrupts, on the %d cores that had any", packets/busy, cores)
+		"%s packets/s per core fully in interrupts, on the %d cores that had any", units.Digits(packets/busy, 3), cores)
 }
 
 // disk is what the disk that moved most carried while it was busy, for roles

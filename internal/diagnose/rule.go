@@ -57,7 +57,7 @@ type Rule struct {
 	Because, Confirm string
 	// Check returns what it finds: subject, summary, evidence.
 	Check func(Input) []Finding
-	// OfBothEnds rules compare the host with its peer, and are silent without one.
+	// OfBothEnds rules compare the host with its peer, or with hosts beside it, and are silent without one.
 	OfBothEnds bool
 	// LastResort rules guess, and are silent where another one found a cause.
 	LastResort bool
@@ -84,8 +84,10 @@ type Example struct {
 type Input struct {
 	Facts *facts.Facts
 	Peer  *facts.Facts // the other end; nil when not inspected
-	Path  netpath.Path // zero when not declared
-	Role  string       // empty when not declared
+	// Beside are hosts that were read with this one and may be in one of its networks.
+	Beside []*facts.Facts
+	Path   netpath.Path // zero when not declared
+	Role   string       // empty when not declared
 	// PathFrom says where the path was found where nobody declared it.
 	PathFrom string
 	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
@@ -156,7 +158,7 @@ func evaluate(in Input) (findings []Finding, small []Negligible, missing []NotEv
 	}
 	past := pastSources(in.Facts)
 	for _, r := range Rules() {
-		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil ||
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil && len(in.Beside) == 0 ||
 			in.Facts.Relative != "" && strings.HasPrefix(r.ID, "setting-") || r.LastResort && slices.ContainsFunc(findings, Finding.decided) {
 			continue
 		}

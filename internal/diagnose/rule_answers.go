@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // upstreamTimeout is what a proxy logs when a server did not answer the SYN in time: nginx (ngx_http_upstream.c), and Apache
@@ -42,8 +43,8 @@ func connectLate(f *facts.Facts) []Finding {
 		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
 			continue
 		}
-		found := decisive(with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server",
-			r.Connect, ofTotal(r.Connect, r.Total))))
+		found := decisive(with(Info, one(r.Server, []facts.Source{r.Source}, "%s s%s for the connection to the server",
+			units.Digits(r.Connect, 3), ofTotal(r.Connect, r.Total))))
 		found[0].Because = "Within one network a connection takes about a millisecond: either the server accepts late (CPU or " +
 			"accept queue full), or the proxy itself was late to process the answer (CPU full)."
 		return do("check both for CPU load (mpstat -P ALL 1), and the server for a full accept queue (ss -ltn)", found)

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // bufferbloat finds connections whose round trips grow far above the path's.
@@ -31,8 +32,8 @@ func bufferbloat() Rule {
 			}
 			return do("shape to about 95% of the bottleneck rate with fq_codel or cake where the queue builds up (on this host, "+
 				"if tc -s qdisc shows a backlog); elsewhere, BBR at this end fills the queue less than CUBIC",
-				one(worst.Peer, sample(evidence), "the round-trip time is %.0f ms, its minimum was %.3g ms",
-					worst.Values["rtt"], worst.Values["minrtt"]))
+				one(worst.Peer, sample(evidence), "the round-trip time is %.0f ms, its minimum was %s ms",
+					worst.Values["rtt"], units.Digits(worst.Values["minrtt"], 3)))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 262144 192.0.2.1:443 "+
 			"198.51.100.9:5000\n\t cubic rtt:480.2/10.1 mss:1448 cwnd:400 unacked:390 segs_out:700000 minrtt:20.1\n"),

@@ -26,8 +26,8 @@ func congestionControlUnfit() Rule {
 			want := linkGoodput(in.Path, in.Facts)
 			var found []Finding
 			if bound, known := lossResponse(current, in.Path); known && bound < 0.8*want {
-				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %.3g over %s, but the link "+
-					"carries %s", current, units.Rate(bound), in.Path.Loss, units.Duration(in.Path.RTT), units.Rate(want))
+				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %s over %s, but the link "+
+					"carries %s", current, units.Rate(bound), units.Digits(in.Path.Loss, 3), units.Duration(in.Path.RTT), units.Rate(want))
 			} else if segments := float64(in.Path.BDP()) / float64(in.Path.MSS()); (current == "reno" ||
 				current == "newreno") && segments/2*in.Path.RTT.Seconds() > 10 {
 				found = one(current, []facts.Source{src}, "after one loss %s needs %.0f s to fill the path again (%.0f segments, "+

@@ -6,6 +6,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // pastSeverity is that of a table which was full and is not now. The kernel names
@@ -46,8 +47,8 @@ func conntrackFull() Rule {
 				}
 				return found
 			}
-			return one("conntrack", []facts.Source{src, src2}, "%d of %d entries in use (%.3g%%)", used, limit,
-				100*float64(used)/float64(limit))
+			return one("conntrack", []facts.Source{src, src2}, "%d of %d entries in use (%s%%)", used, limit,
+				units.Digits(100*float64(used)/float64(limit), 3))
 		},
 		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max "+
 			"= 262144\n"),
@@ -59,8 +60,8 @@ func conntrackFull() Rule {
 func alarmedConntrack(f *facts.Facts) []Finding {
 	for _, a := range f.Alarms {
 		if a.Name == "conntrack full" && a.Share >= 0.8 {
-			return with(Warning, one("conntrack", []facts.Source{a.Source}, "the monitoring reports %.3g%% of the table in use",
-				100*a.Share))
+			return with(Warning, one("conntrack", []facts.Source{a.Source}, "the monitoring reports %s%% of the table in use",
+				units.Digits(100*a.Share, 3)))
 		}
 	}
 	return nil

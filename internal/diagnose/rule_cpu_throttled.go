@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // cpuThrottled finds containers and services that wait since their share of the processors is used up. Kubernetes' own alert
@@ -31,8 +32,8 @@ func cpuThrottled() Rule {
 				}
 				out = append(out, do("raise or remove the limit (resources.limits.cpu of the container, --cpus of docker, CPUQuota= "+
 					"of the unit), or run no more threads (GOMAXPROCS, worker_processes) than the quota has CPUs",
-					with(severity, one(cmp.Or(t.Subject, "control group"), evidence, "it was throttled in %.3g%% of the periods",
-						100*t.Share)))...)
+					with(severity, one(cmp.Or(t.Subject, "control group"), evidence, "it was throttled in %s%% of the periods",
+						units.Digits(100*t.Share, 3))))...)
 			}
 			return out
 		},

@@ -115,8 +115,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	if fellAtLoss(tr) {
 		of = " after the first loss"
 	}
-	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %.2g%%%s, in %d of %d intervals",
-		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), of, tr.Lossy, tr.Intervals)
+	summary := fmt.Sprintf("a test at %s retransmitted %d segments, about %s%%%s, in %d of %d intervals",
+		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, units.Digits(100*againShare(tr), 2), of, tr.Lossy, tr.Intervals)
 	if tr.Window > 0 {
 		summary += fmt.Sprintf("; its window never exceeded %s", units.Bytes(tr.Window))
 	}
@@ -139,7 +139,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 			"if only smaller ones do, "+findSmallerLink, found)
 	}
 	for _, t := range lossy[1:] {
-		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
+		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%s%%) at %s",
+			t.Retransmits, units.Digits(100*againShare(t), 2),
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)
@@ -233,7 +234,7 @@ func lossySummaries(f *facts.Facts) []Finding {
 		return nil // their intervals say more
 	}
 	if p, known := roundTrip(f, ""); known && p.Avg >= long {
-		most, over = 0.001, fmt.Sprintf(" over an RTT of %.3g ms", 1000*p.Avg)
+		most, over = 0.001, fmt.Sprintf(" over an RTT of %s ms", units.Digits(1000*p.Avg, 3))
 	}
 	again := func(end facts.TransferEnd) float64 {
 		return shareAgain(end.Bytes, float64(end.Retransmits))
@@ -252,11 +253,11 @@ func lossySummaries(f *facts.Facts) []Finding {
 	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
 		all := lossy[sum]
 		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s%s, "+
-			"retransmitted %d segments, about %.2g%%", all.Rate, over, all.Retransmits, 100*again(all))
+			"retransmitted %d segments, about %s%%", all.Rate, over, all.Retransmits, units.Digits(100*again(all), 2))
 		return worstStream(found)
 	}
-	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %.2g%%",
-		lossy[0].Rate, over, lossy[0].Retransmits, 100*again(lossy[0]))
+	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %s%%",
+		lossy[0].Rate, over, lossy[0].Retransmits, units.Digits(100*again(lossy[0]), 2))
 	if other := cleaner(f, lossy[0]); other != nil && again(lossy[0]) < most {
 		found[0].Summary += fmt.Sprintf("; another test reached %s with %d", other.Rate, other.Retransmits)
 		found[0].Evidence = append(found[0].Evidence, other.Source)
@@ -270,7 +271,7 @@ func lossySummaries(f *facts.Facts) []Finding {
 		}
 	}
 	for _, end := range lossy[1:] {
-		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%.2g%%) at %s", end.Retransmits, 100*again(end),
+		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%s%%) at %s", end.Retransmits, units.Digits(100*again(end), 2),
 			end.Rate)...)
 	}
 	return worstStream(found)
@@ -296,8 +297,8 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	reached := v["cwnd"] * v["mss"] * 8 / max(v["rtt"]/1000, 1e-6)
 	share := v["retrans_total"] / v["segs_out"]
 	bad := 0.01
-	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes "+
-		"over %g ms is %s", fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
+	found := one(fl.Peer, evidence, "towards %s %s%% of segments were lost; a window of %g segments of %g bytes "+
+		"over %g ms is %s", fl.Peer, units.Digits(100*share, 2), v["cwnd"], v["mss"], v["rtt"], rate(reached))
 	if growsBack(v) {
 		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
 	}

@@ -1,6 +1,9 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/facts"
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
 
 // datagramsLost finds tests of UDP whose datagrams did not arrive.
 func datagramsLost() Rule {
@@ -25,7 +28,7 @@ func datagramsLost() Rule {
 				severity = Warning // a test may send more than the path carries, to see what it does
 			}
 			found := with(severity, one("iperf3", []facts.Source{worst.Source},
-				"%.2g%% of %d datagrams were lost; %s got through", 100*share(worst), worst.Datagrams, arrived(worst)))
+				"%s%% of %d datagrams were lost; %s got through", units.Digits(100*share(worst), 2), worst.Datagrams, arrived(worst)))
 			found[0].Share = share(worst)
 			return do("find the loss-free rate: iperf3 -u with a lower -b; if it is far below the link rate, give the receiver a "+
 				"larger buffer (-w 4M) and check its counters", found)

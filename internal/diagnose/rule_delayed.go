@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // The delays that are worth a word: a mean so many seconds above the shortest and so many times as long, the longest so
@@ -221,7 +222,7 @@ func inMS(s float64) string {
 	case s >= 1:
 		return fmt.Sprintf("%.0f ms", 1000*s)
 	}
-	return fmt.Sprintf("%.3g ms", 1000*s)
+	return units.Digits(1000*s, 3) + " ms"
 }
 
 func named(hop string) string {

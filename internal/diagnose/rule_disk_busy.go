@@ -66,7 +66,7 @@ func rounded(v float64) string {
 	if v >= 1000 {
 		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.3g", v)
+	return units.Digits(v, 3)
 }
 
 func diskExample(busy int) Example {

@@ -20,15 +20,11 @@ func endsDiffer() Rule {
 		Needs:   []string{"settings|links|ifconfig|interfaces"},
 		Because: "An option that needs both ends works only as far as the weaker end supports it.",
 		Check: func(in Input) (out []Finding) {
-			a, b := in.Facts, in.Peer
-			for _, pair := range facing(a, b) {
-				out = append(out, pair.mtusDiffer(a, b)...)
-				out = append(out, pair.duplexDiffers(a, b)...)
-				out = append(out, pair.offloadsDiffer(a, b)...)
+			if in.Peer != nil {
+				out = peerDiffers(in.Facts, in.Peer)
 			}
-			out = append(append(out, optionsDiffer(a, b)...), controlsDiffer(a, b)...)
-			for i := range out { // the second line is the peer's
-				out[i].Evidence[1] = peerSource(b, out[i].Evidence[1])
+			for _, other := range in.Beside {
+				out = append(out, neighbourDiffers(in.Facts, other)...)
 			}
 			return out
 		},
@@ -43,6 +39,38 @@ func endsExample(mtu, peerMTU int) Example {
 	return e
 }
 
+// peerDiffers compares the two ends of a path.
+func peerDiffers(a, b *facts.Facts) (out []Finding) {
+	for _, pair := range facing(a, b) {
+		out = append(out, pair.mtusDiffer(a, b)...)
+		out = append(out, pair.duplexDiffers(a, b)...)
+		out = append(out, pair.offloadsDiffer(a, b)...)
+	}
+	out = append(append(out, optionsDiffer(a, b)...), controlsDiffer(a, b)...)
+	return ofSecond(b, out)
+}
+
+// neighbourDiffers compares the MTUs of two hosts in a network that they share, whatever path is slow.
+func neighbourDiffers(a, b *facts.Facts) (out []Finding) {
+	if a.Node == "" || b.Node == "" || a.Node == b.Node {
+		return nil
+	}
+	here, there := *a, *b
+	here.Host, there.Host = a.Node, b.Node // several hosts of a post have its name
+	for _, pair := range sharedNetworks(a, b) {
+		out = append(out, pair.mtusDiffer(&here, &there)...)
+	}
+	return ofSecond(b, out)
+}
+
+// ofSecond marks the second line of each finding as the other host's.
+func ofSecond(b *facts.Facts, all []Finding) []Finding {
+	for i := range all {
+		all[i].Evidence[1] = peerSource(b, all[i].Evidence[1])
+	}
+	return all
+}
+
 // linkPair are interfaces of the two ends between which packets pass: those with addresses of one network, else those of the
 // default routes, of which apart tells that their networks are known to be different ones.
 type linkPair struct {
@@ -55,30 +83,42 @@ type linkPair struct {
 const mostPairs = 64
 
 // facing finds them.
-func facing(a, b *facts.Facts) (pairs []linkPair) {
-	mine, theirs := networks(a), networks(b)
-	for prefix, m := range theirs {
-		if n := mine[prefix]; n != nil {
-			pairs = append(pairs, linkPair{n: n, m: m, network: prefix})
-		}
-	}
-	slices.SortFunc(pairs, func(a, b linkPair) int { return cmp.Compare(a.network.String(), b.network.String()) })
-	pairs = pairs[:min(len(pairs), mostPairs)]
+func facing(a, b *facts.Facts) []linkPair {
+	pairs := sharedNetworks(a, b)
 	if n, m := a.Outlet(), b.Outlet(); len(pairs) == 0 && n != nil && m != nil && n.Kind != "loopback" && m.Kind != "loopback" {
-		pairs = append(pairs, linkPair{n: n, m: m, apart: len(mine) > 0 && len(theirs) > 0})
+		pairs = append(pairs, linkPair{n: n, m: m, apart: len(networks(a)) > 0 && len(networks(b)) > 0})
 	}
 	return pairs
 }
 
-// networks are the networks that a host has addresses of, with the interface; none where no length of a prefix was read, as
+// sharedNetworks finds those with addresses of one network. Where both hosts have the same address, as of a container's
+// bridge, each has a network of its own.
+func sharedNetworks(a, b *facts.Facts) (pairs []linkPair) {
+	mine := networks(a)
+	for prefix, there := range networks(b) {
+		if here, ok := mine[prefix]; ok && here.addr != there.addr {
+			pairs = append(pairs, linkPair{n: here.nic, m: there.nic, network: prefix})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b linkPair) int { return cmp.Compare(a.network.String(), b.network.String()) })
+	return pairs[:min(len(pairs), mostPairs)]
+}
+
+// attachment is an interface with the address that it has in a network.
+type attachment struct {
+	nic  *facts.NIC
+	addr netip.Addr
+}
+
+// networks are the networks that a host has addresses of; none where no length of a prefix was read, as
 // of ifconfig.
-func networks(f *facts.Facts) map[netip.Prefix]*facts.NIC {
-	all := map[netip.Prefix]*facts.NIC{}
+func networks(f *facts.Facts) map[netip.Prefix]attachment {
+	all := map[netip.Prefix]attachment{}
 	for i := range f.NICs {
 		for _, addr := range f.NICs[i].Addrs {
 			p, err := netip.ParsePrefix(addr)
 			if err == nil && !p.Addr().IsLoopback() && !p.Addr().IsLinkLocalUnicast() && !p.IsSingleIP() && len(all) < 1<<12 {
-				all[p.Masked()] = &f.NICs[i]
+				all[p.Masked()] = attachment{&f.NICs[i], p.Addr()}
 			}
 		}
 	}
@@ -104,7 +144,9 @@ func (p linkPair) mtusDiffer(a, b *facts.Facts) []Finding {
 		}
 		found[0].Summary += ", both in " + p.network.String()
 		found[0].Because = "Within one network no router reports the MTU: the end with the smaller MTU drops larger packets silently. " +
-			"Small requests work, transfers towards that end hang."
+			"TCP between the two agrees on the smaller size (MSS); UDP, tunnels and what one of them forwards for others do not."
+		found[0].Confirm = fmt.Sprintf("On %s, ping -M do -s %d to %s gets no reply (BSD: ping -D -s), -s %d does.",
+			on.Host, larger.MTU-28, off.Host, smaller.MTU-28)
 		found[0].Fix = []Fix{{Action: fmt.Sprintf("if every switch port between them carries %d bytes, on %s: %s; otherwise on %s: %s",
 			larger.MTU, off.Host, setMTU(off, smaller, larger.MTU), on.Host, setMTU(on, larger, smaller.MTU))}}
 	case p.apart:

@@ -68,9 +68,9 @@ func closedWindows(f *facts.Facts) []Finding {
 		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
-		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is in flight and nothing was sent for %.3g s: its "+
+		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is in flight and nothing was sent for %s s: its "+
 			"window is closed",
-			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
+			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, units.Digits(worst.Values["lastsnd"]/1000, 3)))
 }
 
 // persisting finds the connections of FreeBSD's netstat -x whose persist timer runs while data waits: it does so for a
@@ -162,9 +162,9 @@ func limitedBy(id, title, field, what string) Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			found := one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3g s of sending",
+			found := one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %s s of sending",
 				counted(len(evidence), "connection"), worst.Peer, what,
-				100*worst.Values[field], worst.Values["busy"]/1000)
+				100*worst.Values[field], units.Digits(worst.Values["busy"]/1000, 3))
 			if linkFull().Check(in) != nil {
 				found = with(Info, found)
 				found[0].Summary += "; the link is full, so a larger window would only lengthen its queue"

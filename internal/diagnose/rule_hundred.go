@@ -28,10 +28,10 @@ func hundredMegabit() Rule {
 					lost = ", with " + percent(t.again) + " retransmitted as its queue overflows"
 				}
 				out := do(checkSpeeds, one(t.peer, t.evidence,
-					"%.3g Mbit/s over %.3g s%s: the full rate of a 100 Mbit/s link", t.rate/1e6, t.seconds, lost))
+					"%s Mbit/s over %s s%s: the full rate of a 100 Mbit/s link", units.Digits(t.rate/1e6, 3), units.Digits(t.seconds, 3), lost))
 				if wait := 8 * t.window / t.rate; wait > 0.02 {
 					out[0].Confirm = fmt.Sprintf("One port on the path shows 100 Mbit/s. The window stays at %s: "+
-						"if ping shows an RTT of %.3g ms without load, the window is the limit instead.", units.Bytes(t.window), 1000*wait)
+						"if ping shows an RTT of %s ms without load, the window is the limit instead.", units.Bytes(t.window), units.Digits(1000*wait, 3))
 				}
 				return out
 			}

@@ -1,6 +1,9 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/facts"
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
 
 // lateAcks finds programs that wait for a delayed acknowledgement before they send the rest of a request.
 func lateAcks() Rule {
@@ -23,7 +26,7 @@ func lateAcks() Rule {
 			}
 			return do("set TCP_NODELAY in the program on "+worst.To+", or write each request in one call",
 				one(worst.To, []facts.Source{worst.LateLine}, "%d times, the next segment was sent only after the "+
-					"ACK of a small one, %.3g ms late", worst.Late, 1000*worst.Delay))
+					"ACK of a small one, %s ms late", worst.Late, units.Digits(1000*worst.Delay, 3)))
 		},
 		Fires: linuxExample("tcpdump", nagleExample("0.040", "0.041", "0.081")),
 		Quiet: linuxExample("tcpdump", nagleExample("0.001", "0.002", "0.003")),

@@ -67,7 +67,7 @@ func alarmedLinks(f *facts.Facts) []Finding {
 		if way != "" && a.Share >= 0.85 { // where netdata's own warning begins
 			return do("use a faster link, or spread the traffic over more links; check that the monitoring has the right link "+
 				"speed", one(cmp.Or(a.Interface, "interface"), []facts.Source{a.Source},
-				"according to the monitoring it %s %.3g%% of its rate over a minute", way, 100*a.Share))
+				"according to the monitoring it %s %s%% of its rate over a minute", way, units.Digits(100*a.Share, 3)))
 		}
 	}
 	return nil

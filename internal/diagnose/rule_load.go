@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // loadSaturated finds load tests in which more connections brought no more requests.
@@ -33,8 +34,8 @@ func loadSaturated() Rule {
 				return decisive(do("check the server during the test: mpstat -P ALL 1, free workers, database time; then the load "+
 					"generator",
 					one(cmp.Or(many.Target, "load test"), []facts.Source{few.Source, many.Source},
-						"%d connections got %.4g requests/s, %d connections %.4g", few.Connections, few.Rate,
-						many.Connections, many.Rate)))
+						"%d connections got %s requests/s, %d connections %s", few.Connections, units.Digits(few.Rate, 4),
+						many.Connections, units.Digits(many.Rate, 4))))
 			}
 			return nil
 		},

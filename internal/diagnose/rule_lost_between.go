@@ -14,6 +14,9 @@ func lostBetween() Rule {
 		Because: "Both kernels count the segments of the same connection: the missing ones were lost between them, at a " +
 			"queue, a bad link or a policer, not in either program.",
 		Check: func(in Input) (out []Finding) {
+			if in.Peer == nil {
+				return nil
+			}
 			for _, dir := range []struct{ from, to *facts.Facts }{{in.Facts, in.Peer}, {in.Peer, in.Facts}} {
 				found := worstLoss(dir.from, dir.to)
 				for i := range found {

@@ -39,8 +39,8 @@ func memoryShort() Rule {
 			}
 			const waits = 0.1
 			if p := in.Facts.MemoryPressure; p != nil && p.Full >= waits {
-				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs were stalled on memory for %.3g%% of "+
-					"the last minute", 100*p.Full))
+				return do(memoryRemedy, one("memory", []facts.Source{p.Source}, "all programs were stalled on memory for %s%% of "+
+					"the last minute", units.Digits(100*p.Full, 3)))
 			}
 			const least, full = 0.03, 0.8
 			const enough = 2 * units.GiB // however large the memory is: huge pages may take most of it

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // slowPart is the time from which on a part of a request is late on any path: a second is what the first repetition of a
@@ -44,7 +45,7 @@ func slowRecursion(all []facts.RequestTime, found []Finding) []Finding {
 	for _, r := range all {
 		mean = max(mean, r.Lookup)
 	}
-	found[0].Subject, found[0].Summary = "unbound", fmt.Sprintf("recursive queries take %.3g s on average", mean)
+	found[0].Subject, found[0].Summary = "unbound", fmt.Sprintf("recursive queries take %s s on average", units.Digits(mean, 3))
 	found[0].Because = "Some of the servers that Unbound asks answer late or not at all, or their answers are " +
 		"lost; a few timeouts raise the mean far above the median. Answers from the cache are not affected."
 	found[0].Confirm = "unbound-control dump_infra shows servers with a high rto or many timeouts."
@@ -95,10 +96,10 @@ func waited(f *facts.Facts, subject, what string, part func(facts.RequestTime) f
 	}
 	if all == 1 {
 		return with(Warning, one(cmp.Or(worst.Server, subject), []facts.Source{worst.Source, worst.End},
-			"a request waited %s, %.3g s%s", what, part(worst), ofTotal(part(worst), worst.Total)))
+			"a request waited %s, %s s%s", what, units.Digits(part(worst), 3), ofTotal(part(worst), worst.Total)))
 	}
 	return with(partSeverity(slow, all), one(cmp.Or(worst.Server, subject), []facts.Source{worst.Source, worst.End},
-		"%d of %s waited %s, up to %.3g s%s", slow, counted(all, "request"), what, part(worst),
+		"%d of %s waited %s, up to %s s%s", slow, counted(all, "request"), what, units.Digits(part(worst), 3),
 		ofTotal(part(worst), worst.Total)))
 }
 
@@ -114,5 +115,5 @@ func ofTotal(part, total float64) string {
 	if total <= part {
 		return ""
 	}
-	return fmt.Sprintf(" of %.3g s in total", total)
+	return fmt.Sprintf(" of %s s in total", units.Digits(total, 3))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // overlayDrops finds interfaces of overlay networks that drop what they send (drivers/net/vxlan/vxlan_core.c: a packet
@@ -32,7 +33,7 @@ func overlayDrops() Rule {
 				}
 				said := happened(c) + ofSent(n, c)
 				if c.Value == 0 || c.Rate != nil && sent == 0 {
-					said = fmt.Sprintf("%.3g/s", *c.Rate)
+					said = units.Digits(*c.Rate, 3) + "/s"
 				}
 				found := with(graded(c, sent, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s",
 					cmp.Or(strings.TrimPrefix(name, "link."), "tx_dropped"), said))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins; of fewer
@@ -44,8 +45,8 @@ func pathLoss() Rule {
 				}
 				if p.Answered > 0 && (p.Sent >= enoughProbes && lost >= 2 && share >= probesLost ||
 					p.Sent >= fewProbes && lost >= enoughLost && share >= heavilyLost && p.Max < slowPart) {
-					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
-						100*share, p.Sent)
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%s%% of %d pings were not answered",
+						units.Digits(100*share, 2), p.Sent)
 					if later := unharmed(p, in.Facts.Pings[i+1:]); later.Sent > 0 {
 						found[0].Summary += fmt.Sprintf("; a later run lost none of %d", later.Sent)
 						found[0].Evidence = append(found[0].Evidence, cmp.Or(later.Counted, later.Source))
@@ -69,7 +70,7 @@ func pathLoss() Rule {
 				if s.Loss >= probesLost && s.Loss < 1 {
 					return do("find where it is lost: mtr -rwc 200 to a host on the Internet; check the local link "+
 						"first (Wi-Fi, cable, duplex)",
-						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
+						one("speed test", []facts.Source{s.LossLine}, "%s%% of its packets were lost", units.Digits(100*s.Loss, 2)))
 				}
 			}
 			return slices.Concat(lossyGateway(in.Facts), unsentProbes(in.Facts), silentSession(in.Facts),
@@ -119,10 +120,10 @@ func lossyTrace(t facts.Trace) []Finding {
 	}
 	if math.Round(end.Loss*float64(end.Sent)) < enoughLost && first > 0 {
 		return do("send more probes to locate the loss: mtr -rwc 500 to the same host",
-			one(end.Name, []facts.Source{end.Source}, "%.2g%% of %d probes are lost on the path", 100*end.Loss, end.Sent))
+			one(end.Name, []facts.Source{end.Source}, "%s%% of %d probes are lost on the path", units.Digits(100*end.Loss, 2), end.Sent))
 	}
-	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
-		100*end.Loss, end.Sent, from.Number, from.Name)
+	found := one(end.Name, evidence, "%s%% of %d probes are lost, from hop %d on (%s)",
+		units.Digits(100*end.Loss, 2), end.Sent, from.Number, from.Name)
 	if t.Cut { // the hops behind it may answer all
 		found[0].Summary += "; the report ends there"
 		return with(Info, do("show the complete report down to the last hop: loss counts only if it continues to the end", found))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 const lookAtPeer = "check the peer first: that a program listens there and accepts (ss -ltn), and that no firewall in " +
@@ -72,8 +73,8 @@ func answeredLate(f *facts.Facts) []Finding {
 		said = fmt.Sprintf("; %d connections are affected", n)
 	}
 	found := one(longest.To, []facts.Source{longest.WaitedLine}, "a SYN was answered only after it was "+
-		"retransmitted %.2g s later%s",
-		longest.Waited, said)
+		"retransmitted %s s later%s",
+		units.Digits(longest.Waited, 2), said)
 	found[0].Because = "The first SYN or its answer was lost on the path, or dropped because of a full queue or " +
 		"connection table, a firewall, NAT or a wrong checksum. Linux retransmits a SYN 1, 3, 7 and 15 s after " +
 		"the first one: each affected connection is delayed by that much."

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // pollerSaturated finds threads of switches in user space that have no time left.
@@ -20,11 +21,11 @@ func pollerSaturated() Rule {
 				}
 				switch {
 				case p.Busy >= busy:
-					out = append(out, one(p.Name, []facts.Source{p.Source}, "%.4g%% of its cycles went to packets",
-						100*min(p.Busy, 1))...)
+					out = append(out, one(p.Name, []facts.Source{p.Source}, "%s%% of its cycles went to packets",
+						units.Digits(100*min(p.Busy, 1), 4))...)
 				case p.Vectors >= full:
-					out = append(out, one(p.Name, []facts.Source{p.Source}, "each poll returned %.4g packets, of at most 256",
-						p.Vectors)...)
+					out = append(out, one(p.Name, []facts.Source{p.Source}, "each poll returned %s packets, of at most 256",
+						units.Digits(p.Vectors, 4))...)
 				}
 			}
 			return do("add polling threads (OVS: other_config:pmd-cpu-mask; VPP: workers) and receive queues (OVS: "+

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // retransmissions finds a high share of repeated segments.
@@ -59,7 +60,7 @@ func retransmissions() Rule {
 			}
 			return do("find which peers see loss, then where: check the error counters of this host's link first, "+
 				"then mtr -rwc 200 to one of the peers", with(s, one("tcp", []facts.Source{again.Source, sent.Source},
-				"%.2g%% of segments were retransmitted %s", 100*share, when)))
+				"%s%% of segments were retransmitted %s", units.Digits(100*share, 2), when)))
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
 			"Tcp: OutSegs RetransSegs\nTcp: 1000000 21000\n"),

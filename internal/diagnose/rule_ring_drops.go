@@ -9,6 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // ringDrops finds packets that a NIC dropped for want of a descriptor.
@@ -76,12 +77,9 @@ func ofReceived(n *facts.NIC, c facts.Counter) string {
 // percent prints a share with two digits, a small one in parts of a million.
 func percent(share float64) string {
 	if share < 1e-4 {
-		return fmt.Sprintf("%.2g in a million", share*1e6)
+		return fmt.Sprintf("%s in a million", units.Digits(share*1e6, 2))
 	}
-	if share >= 0.995 { // %.2g would write 1e+02
-		return fmt.Sprintf("%.0f%%", share*100)
-	}
-	return fmt.Sprintf("%.2g%%", share*100)
+	return fmt.Sprintf("%s%%", units.Digits(share*100, 2))
 }
 
 // loggedOverrun finds what old drivers of the BSDs, and some of Linux (fec_main.c), say of each packet for which they had no room.

@@ -53,8 +53,8 @@ func unscaled(in Input) []Finding {
 	rtt := worst.Values["rtt"]
 	return do("configure the device on the path to pass TCP options unchanged; update or reconfigure the peer",
 		one(worst.Peer, sample(evidence),
-			"%s without the option; to %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
-			worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
+			"%s without the option; to %s at %s ms that is at most %s", counted(len(evidence), "connection"),
+			worst.Peer, units.Digits(rtt, 3), units.Rate(65535*8/(rtt/1000))))
 }
 
 // notTaken finds handshakes in which only the client offers to scale windows.
@@ -65,7 +65,7 @@ func notTaken(f *facts.Facts) []Finding {
 		}
 		most := ""
 		if h.RTT > 0 {
-			most = fmt.Sprintf("; at %.3g ms that is at most %s", 1000*h.RTT, units.Rate(65535*8/h.RTT))
+			most = fmt.Sprintf("; at %s ms that is at most %s", units.Digits(1000*h.RTT, 3), units.Rate(65535*8/h.RTT))
 		}
 		return do("configure the device on the path to pass TCP options unchanged; update or reconfigure the responding end",
 			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the SYN-ACK has none: windows stay below 64 "+

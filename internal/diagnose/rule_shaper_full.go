@@ -103,9 +103,9 @@ func fullBucket(n *facts.NIC, q facts.Qdisc) []Finding {
 // tcBits is a rate as tc takes it.
 func tcBits(v float64) string {
 	if v >= 1e6 {
-		return fmt.Sprintf("%.4gmbit", v/1e6)
+		return fmt.Sprintf("%smbit", units.Digits(v/1e6, 4))
 	}
-	return fmt.Sprintf("%.4gkbit", v/1e3)
+	return fmt.Sprintf("%skbit", units.Digits(v/1e3, 4))
 }
 
 // fullClass finds the class, without classes below it, that drops most.

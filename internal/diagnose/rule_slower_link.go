@@ -22,7 +22,7 @@ func slowerLink() Rule {
 				if link < units.Gbit || tr.outrun(in.Facts) {
 					continue
 				}
-				found := one(tr.peer, tr.evidence, "steady %s over %.3g s: the full rate of a %s link", rate(tr.rate), tr.seconds, link)
+				found := one(tr.peer, tr.evidence, "steady %s over %s s: the full rate of a %s link", rate(tr.rate), units.Digits(tr.seconds, 3), link)
 				if n := slowestCard(in.Facts); n != nil && n.Speed > link+link/10 {
 					found[0].Evidence = append(found[0].Evidence, n.Shown["speed_bps"])
 					found[0].Summary += "; this host's own link runs at " + n.Speed.String()

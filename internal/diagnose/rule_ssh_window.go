@@ -21,7 +21,7 @@ func sshWindow() Rule {
 				}
 				return do("run several copies in parallel (one rsync per folder), or avoid SSH's window: an rsync daemon or HTTP "+
 					"inside a VPN, or HPN-SSH at both ends", one(c.Program, []facts.Source{c.Source, p.Source},
-					"%s/s over an RTT of %.3g ms is %s in flight, and SSH's window is 2 MiB", units.Bytes(c.Rate), 1000*p.Avg,
+					"%s/s over an RTT of %s ms is %s in flight, and SSH's window is 2 MiB", units.Bytes(c.Rate), units.Digits(1000*p.Avg, 3),
 					units.Bytes(c.Rate*p.Avg)))
 			}
 			return nil

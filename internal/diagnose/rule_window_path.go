@@ -110,8 +110,8 @@ func steadyWindows(f *facts.Facts) []Finding {
 			continue
 		}
 		found := one(cmp.Or(tr.Peer, p.Peer), []facts.Source{tr.SteadySource, p.Source},
-			"a constant window of %s with an RTT of %.3g ms allows %s: the test reached %s without loss",
-			units.Bytes(tr.Window), 1000*p.Avg, rate(8*tr.Window/p.Avg), rate(got))
+			"a constant window of %s with an RTT of %s ms allows %s: the test reached %s without loss",
+			units.Bytes(tr.Window), units.Digits(1000*p.Avg, 3), rate(8*tr.Window/p.Avg), rate(got))
 		for _, name := range windowSettings[f.System] {
 			found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 		}
@@ -168,8 +168,8 @@ func severalAreFaster(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := one("one connection", []facts.Source{alone.Source, together.Source, p.Source}, "it moved %s, several "+
-		"together %s: its window holds only %s over an RTT of %.3g ms", alone.Rate, together.Rate,
-		units.Bytes(float64(alone.Rate)*p.Avg/8), 1000*p.Avg)
+		"together %s: its window holds only %s over an RTT of %s ms", alone.Rate, together.Rate,
+		units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))
 	for _, name := range windowSettings[f.System] {
 		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 	}

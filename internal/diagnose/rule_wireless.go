@@ -166,7 +166,7 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 		found = one(s.Interface, append(evidence, s.Shown["send_bps"]), "the transmit rate is %s%s", s.Send, at)
 	case s.Sent >= enoughAir && float64(s.Failed) >= manyFailed*float64(s.Sent):
 		found = one(s.Interface, append(evidence, s.Shown["tx failed"], s.Shown["tx packets"]),
-			"%.2g%% of %d frames failed after all retries%s", 100*float64(s.Failed)/float64(s.Sent), s.Sent, at)
+			"%s%% of %d frames failed after all retries%s", units.Digits(100*float64(s.Failed)/float64(s.Sent), 2), s.Sent, at)
 	case s.Sent >= enoughAir && float64(s.Retries) >= manyRetries*float64(s.Sent):
 		found = one(s.Interface, append(evidence, s.Shown["tx retries"], s.Shown["tx packets"]),
 			"%d frames needed %d retries%s", s.Sent, s.Retries, at)

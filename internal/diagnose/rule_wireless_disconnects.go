@@ -73,13 +73,7 @@ const (
 	noReason         = -1
 )
 
-// disconnectWords are such that one of them stands in every line of the two forms: they are found faster.
-var disconnectWords = []string{" (Reason: ", "CTRL-EVENT-DISCONNECTED", "onnection to AP ", " timed out"}
-
 func disconnectIn(line string) (d disconnect, ok bool) {
-	if !slices.ContainsFunc(disconnectWords, func(word string) bool { return strings.Contains(line, word) }) {
-		return d, false
-	}
 	if m := disconnected.FindStringSubmatch(line); m != nil {
 		reason, err := strconv.Atoi(m[2] + m[3]) // of at most three digits
 		d = disconnect{m[1], reason, m[4] != ""}

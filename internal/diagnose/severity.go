@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // The shares of what should have arrived from which on a loss is of each severity.
@@ -148,7 +149,7 @@ func happened(c facts.Counter) string {
 	said := fmt.Sprintf("%d since boot", c.Value)
 	switch {
 	case c.Partial && c.Over > 0:
-		said = fmt.Sprintf("%d in %.3g s", c.Value, c.Over)
+		said = fmt.Sprintf("%d in %s s", c.Value, units.Digits(c.Over, 3))
 	case c.Partial:
 		said = fmt.Sprintf("%d since an earlier reading", c.Value)
 	}
@@ -156,7 +157,7 @@ func happened(c facts.Counter) string {
 	case c.Rate != nil && *c.Rate == 0:
 		said += ", not growing now"
 	case c.Rate != nil:
-		said += fmt.Sprintf(", %.3g/s now", *c.Rate)
+		said += fmt.Sprintf(", %s/s now", units.Digits(*c.Rate, 3))
 	case c.Earlier != nil && c.Earlier.Value < c.Value:
 		said += fmt.Sprintf(", %d more than at the earlier reading", c.Value-c.Earlier.Value)
 	case c.Earlier != nil:

@@ -122,7 +122,7 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 		parts = append(parts, f.Memory.String()+" of memory")
 	}
 	if f.Window > 0 {
-		parts = append(parts, fmt.Sprintf("observed for %.3g s", f.Window))
+		parts = append(parts, fmt.Sprintf("observed for %s s", units.Digits(f.Window, 3)))
 	}
 	name := f.Host
 	if f.Node != "" && f.Node != "unknown" && f.Node != f.Host {
@@ -306,9 +306,9 @@ func barLength(v, low, high float64) int {
 func amount(c Ceiling) string {
 	switch c.Metric {
 	case PacketRate:
-		return fmt.Sprintf("%.3g pkt/s", c.Value)
+		return fmt.Sprintf("%s pkt/s", units.Digits(c.Value, 3))
 	case ConnectRate:
-		return fmt.Sprintf("%.3g conn/s", c.Value)
+		return fmt.Sprintf("%s conn/s", units.Digits(c.Value, 3))
 	}
 	return rate(c.Value)
 }
@@ -323,17 +323,17 @@ func rate(bps float64) string {
 		name   string
 	}{{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
 		if bps >= u.factor {
-			return fmt.Sprintf("%.3g %s", bps/u.factor, u.name)
+			return fmt.Sprintf("%s %s", units.Digits(bps/u.factor, 3), u.name)
 		}
 	}
-	return fmt.Sprintf("%.3g bit/s", bps)
+	return fmt.Sprintf("%s bit/s", units.Digits(bps, 3))
 }
 
 func seconds(s float64) string {
 	if s < 1 {
-		return fmt.Sprintf("%.3g ms", s*1000)
+		return units.Digits(s*1000, 3) + " ms"
 	}
-	return fmt.Sprintf("%.3g s", s)
+	return fmt.Sprintf("%s s", units.Digits(s, 3))
 }
 
 // details are the lines that prove a finding, why it matters, what to do, and what would confirm it.

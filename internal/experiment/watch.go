@@ -133,8 +133,8 @@ func (s *session) watchRun() func(*workload.Run) error {
 		}
 		again, warn := s.watch.judge(d, s.rtt)
 		if again {
-			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d,
-				units.Duration(lateLimit(s.rtt)), 100*lab.MaxStalled)}
+			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %s%% are taken)", d,
+				units.Duration(lateLimit(s.rtt)), units.Digits(100*lab.MaxStalled, 2))}
 		}
 		if warn {
 			r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: d.Share(),

@@ -22,7 +22,7 @@ var AlarmForm = regexp.MustCompile(`(?i)\b1m(?:in)?[ _](?:ipv[46][ _])?((?:udp|t
 // errors"; AlarmChart is what names the interface: "net.eth0 (eth0)".
 var (
 	AlarmShareForm = regexp.MustCompile(`(?i)\b(?:1m(?:in)?[ _]|10m(?:in)?[ _]|wifi[ _]|netfilter[ _])?` +
-		`((?:received|sent)[ _]traffic[ _]overflow|(?:in|out)bound[ _]packets[ _]dropped[ _]ratio|fifo[ _]errors|` +
+		`((?:received|sent)[ _]traffic[ _]overflow|(?:in|out)bound[ _]packets[ _]dropped[ _]ratio|(?-i:fifo[ _]errors)|` +
 		`netdev[ _]backlog[ _]exceeded|netdev[ _]budget[ _]ran[ _]outs|conntrack[ _]full|connection tracker utilization)` +
 		`[^\w.]{1,6}(\d{1,9}(?:\.\d+)?) ?(%|[a-z]+|$)`)
 	AlarmChart = regexp.MustCompile(`(?:^|[\s,])net(?:_[a-z]+)?\.([a-z][\w-]{0,15}(?:\.\d{1,4})?)(?: \([\w.-]+\)|,|$)`)

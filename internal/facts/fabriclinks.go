@@ -33,9 +33,10 @@ var (
 	fabricDev   = regexp.MustCompile(`^Infiniband device '([\w.-]+)' port (\d+) status:`)
 	fabricRate  = regexp.MustCompile(`^\s+[Rr]ate:\s+(\d{1,4})(?:\.\d+)?(?: Gb/sec \((\d{1,2})X \w+\))?\s*$`)
 	fabricState = regexp.MustCompile(`^\s+([Ss]tate|[Pp]hys(?:ical)? state|[Ll]ink[ _]layer):\s+(?:\d+: )?(\w+)`)
-	fabricCould = regexp.MustCompile(`==\( *(\d{1,2})X +[0-9.]+ Gbps +(\w+)/ *(\w+)\)==>.*?(?:"([^"]{1,64})".*)?\( ?Could be ([^)]{1,40}?) ?\)`)
+	fabricWidth = regexp.MustCompile(`==\( *(\d{1,2})X +[0-9.]+ Gbps +(\w+)/ *(\w+)\)==>`)
+	fabricCould = regexp.MustCompile(`==>.*?(?:"([^"]{1,64})".*)?\( ?Could be ([^)]{1,40}?) ?\)`)
 	// FabricLinkForm begins the output of a port.
-	FabricLinkForm = regexp.MustCompile(`^CA '[\w.-]+'$|^Infiniband device '[\w.-]+' port \d+ status:|==\( *\d{1,2}X +[0-9.]+ Gbps +\w+/ *\w+\)==>`)
+	FabricLinkForm = regexp.AnyOf(fabricCard, fabricDev, fabricWidth)
 )
 
 // readFabricLinks reads them.
@@ -61,9 +62,13 @@ func (f *Facts) readFabricLinks(t text) error {
 			begin(strings.TrimSpace(card + " port " + m[1]))
 		} else if m := fabricDev.FindStringSubmatch(line); m != nil {
 			begin(m[1] + " port " + m[2])
-		} else if m := fabricCould.FindStringSubmatch(line); m != nil {
-			if begin("link to " + strings.TrimSpace(m[4])); l != nil {
-				l.Lanes, l.State, l.Physical, l.Could, l.Source = smallNumber(m[1]), strings.ToLower(m[2]), strings.ToLower(m[3]), m[5], at()
+		} else if m := fabricWidth.FindStringSubmatch(line); m != nil {
+			could := fabricCould.FindStringSubmatch(line)
+			if could == nil {
+				continue
+			}
+			if begin("link to " + strings.TrimSpace(could[1])); l != nil {
+				l.Lanes, l.State, l.Physical, l.Could, l.Source = smallNumber(m[1]), strings.ToLower(m[2]), strings.ToLower(m[3]), could[2], at()
 			}
 		} else if m := fabricRate.FindStringSubmatch(line); m != nil && l != nil {
 			l.Rate, l.Lanes, l.Source = units.Rate(smallNumber(m[1]))*units.Gbit, smallNumber(m[2]), at()

@@ -12,14 +12,13 @@ const Firewall = "iptables -nvL"
 
 // The rules of iptables -nvL and nft list ruleset that tell what connection tracking makes of the packets.
 var (
-	firewallRow  = regexp.MustCompile(`^\s*(?:\d{1,5}\s+)?(\d{1,18})([KMGT]?)\s+\d{1,18}[KMGT]?\s+(\S+)\s+\S+\s.*\b(?:ct)?state (\S+)`)
+	firewallRow  = regexp.MustCompile(`^\s*(?:\d{1,5}\s+)?(\d{1,18})([KMGT]?)\s+\d{1,18}[KMGT]?\s+(\S+)\s+\S+\s.*\b(?:ct)?state ([A-Z]\S*)`)
 	nftRow       = regexp.MustCompile(`\bct state (\S+) .*\bcounter packets (\d{1,18}) bytes \d+ (\w+)`)
 	firewallHead = regexp.MustCompile(`^Chain \S+ \((?:policy \w+|\d+ references)|^\s*table \w+ \S+ \{$|^\s*pkts\s+bytes\s+target`)
 )
 
 // FirewallForm is a line of such a listing that came without its command.
-var FirewallForm = regexp.MustCompile(`^\s*(?:\d{1,5}\s+)?\d{1,18}[KMGT]?\s+\d{1,18}[KMGT]?\s+\S+\s+\S+\s.*\b(?:ct)?state [A-Z]|` +
-	`\bct state \S+ .*\bcounter packets \d`)
+var FirewallForm = regexp.AnyOf(firewallRow, nftRow)
 
 // readFirewall reads how many packets a packet filter dropped as invalid, and how many it let pass as parts of known
 // connections; of several chains the largest numbers count.

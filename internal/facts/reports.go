@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -152,15 +151,15 @@ var failures = []failureForm{
 var longTime = regexp.MustCompile(`\b(?:took|elapsed|latency|rtt|time|delay(?:ed)?|waited|after|blocked|stalled|lag|duration|pause[ds]?|spent|gc in)\b[^.;\d]{0,20}` +
 	`(?:[1-9]\d{3,}(?:\.\d+)? ?(?:ms|msecs?|milliseconds)|[1-9]\d{6,} ?(?:us|usecs?)|[1-9]\d{9,} ?ns|[1-9]\d*(?:\.\d+)? ?(?:s|secs?|seconds)|[1-9]\d*m\d+)\b`)
 
-// failureWords are such that one of them stands in every line that a form of failures fits, in lower case: they are found faster.
-var failureWords = strings.Split("hang,hung,stuck,stall,crash,died,wedged,fatal,respon,time,reset,recover,full,exhaust,overflow,"+
-	"overr,deplet,used up,flood,saturat,overload,limit,out of,out-of,no more,no free,no avail,too many,enough,insufficient,allocat,reached,"+
-	"exceed,buffer space,space left,enobufs,emfile,enfile,enomem,oom,memory,unavailable,drop,discard,lost,losing,loss,miss,skip,throw,error,mismatch,fail,"+
-	"bad,invalid,incorrect,wrong,corrupt,malformed,truncat,decrypt,is down,went down,flap,deauth,disass,throttl,rate,quota,pressure,refused,abort,closed,"+
-	"broken,econn,eof,deadline,ehost,enet,unreach,no route,host is down,no re,no ans,no ack,no heart,no hand,without,not ,never,dead,stale,could,can't,cannot,"+
-	"unable,giving up,expired,long,slow,behind,latency,lag,late,oos,underrun,replay,jitter,sequence,mtu,emsg,frag,oversize,big,large,"+
-	"resol,such host,misbehav,name or,enotfound,eai_,servfail,nodename,unknown host,not found,busy,assert,tx status,over,offline,disconnect,gone,unhealthy,"+
-	"advert,passwd,received,reply,answer,down,deleted,connected ->,inactivity,network err,network fail,shut,pause,partition,split,offers,lease,elapsed,took,duration,spent,gc in,abort,unreason,notification,not healthy,not established,socket: ,delay,waited,blocked,keep up,fewer,closing,max,prematurely,unexpected,reconnect,retry,terminated,interrupted,in a row,continuity,accepting,polling,attach,enumerate,descriptor", ",")
+// failing are the forms of failures, and times that may be one.
+var failing = regexp.SetOf(append(formsOf(failures), longTime, timedOut)...)
+
+func formsOf(list []failureForm) (forms []*regexp.Regexp) {
+	for _, f := range list {
+		forms = append(forms, f.form)
+	}
+	return forms
+}
 
 // Lines that speak of failures without telling one: of none, of what is set, of what may be, and of source code; and
 // programs of which nobody reads the lines as the network's.
@@ -265,12 +264,13 @@ var ToolFailed = regexp.MustCompile(`^\s*(?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error
 
 // tellsFailure reports whether a line has words that tell a failure, wherever they stand: it is found fast.
 func tellsFailure(line string) bool {
-	lower := plainText(line)
 	if strings.Contains(line, " ACK ") && filteredPacket.MatchString(line) {
 		return true
 	}
-	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(lower, w) }) &&
-		(slices.ContainsFunc(failures, func(f failureForm) bool { return f.form.MatchString(lower) }) || longTime.MatchString(lower) || timedOut.MatchString(lower))
+	for range failing.Matching(plainText(line)) {
+		return true
+	}
+	return false
 }
 
 // plainText is a text in lower case, its names cut into words.

@@ -40,9 +40,5 @@ var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, 
 	LostCephDaemon, SlowHeartbeat, NoHeartbeat, FewHeartbeats, SilentDRBD, LostNVMeTarget, SilentGlusterFS, LostGlusterFS, UnreachedSMB,
 	SilentLustre, FailedPath}, "|"))
 
-// SilentWords are such that one of them stands in every line of SilentForm or of ClusterForm.
-var SilentWords = []string{"not respond", "iSCSI connection", "connection", "NOPIN", "ABORT_TASK", "libceph", "eartbeat", "PingAck",
-	"NetworkFailure", "nvme", "recovery timed out", "heartbeat_check", "is_healthy false", "remote operation", "from glusterd", "cifs_mount", "Lost connection", "iscsi: ", "TCP timeout for", "failed path", "mark as failed", " failed ", "was lost", "Timed out", "Request sent", "[KNET", "[TOTEM"}
-
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)

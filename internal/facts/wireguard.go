@@ -121,8 +121,7 @@ var (
 )
 
 // IPsecForm is one of these lines.
-var IPsecForm = regexp.MustCompile(`^\s+(?:in|out) +[0-9a-f]+(?: \([^)]*\))?, +\d+ bytes, +\d+ packets|` +
-	`^\s+\S+: #\d+, reqid \d+, INSTALLED|^\d{3} #\d+: .*\bTraffic: ESPin=|\}: +\S+, \d+ bytes_i|^\S+\s+up\s+\S+\s+\d\S*/\d\S*\s+\d\S*/\d\S*\s+[0-9a-f.:]{7,}\s`)
+var IPsecForm = regexp.AnyOf(swanChild, swanPackets, strokeChild, libreChild, vyosChild)
 
 // readIPsecSAs reads the associations that are up, and whether packets come through them.
 func (f *Facts) readIPsecSAs(t text) error {

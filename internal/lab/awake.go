@@ -82,7 +82,7 @@ func (a Awake) String() string {
 	}
 	most := ""
 	if a.Share < 1 {
-		most = fmt.Sprintf(" for at most %.3g%% of the time", 100*a.Share)
+		most = fmt.Sprintf(" for at most %s%% of the time", units.Digits(100*a.Share, 3))
 	}
 	return fmt.Sprintf("%d processors are kept awake%s: %s", a.Processors, most, a.Reason)
 }
@@ -155,8 +155,8 @@ type machine struct {
 // decide chooses for a machine and a lab.
 func (o AwakeOptions) decide(m machine) Awake {
 	a := Awake{Stolen: m.stolen, Share: cmp.Or(o.Share, 1)}
-	taken := fmt.Sprintf("the hypervisor took them away for %.2g%% of the time that they were wanted since boot",
-		100*m.stolen)
+	taken := fmt.Sprintf("the hypervisor took them away for %s%% of the time that they were wanted since boot",
+		units.Digits(100*m.stolen, 2))
 	switch {
 	case o.Mode == AwakeOff:
 		a.Reason = "asked for"

@@ -45,7 +45,7 @@ func (d Disturbance) TooMuch() bool { return d.Lost > 0 || d.Share() > MaxStalle
 
 // String is a line for people.
 func (d Disturbance) String() string {
-	s := fmt.Sprintf("the emulator was behind for %.2g%% of the time, by %s at the worst", 100*d.Share(),
+	s := fmt.Sprintf("the emulator was behind for %s%% of the time, by %s at the worst", units.Digits(100*d.Share(), 2),
 		units.Duration(d.WorstLate.Round(time.Microsecond)))
 	if d.Lost > 0 {
 		s += fmt.Sprintf(", and lost %d units", d.Lost)

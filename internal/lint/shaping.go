@@ -10,6 +10,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // bytesPerSecond is a rate of tc(8) in a unit that looks like bits.
@@ -100,7 +101,7 @@ func (k *checker) bareRate(e conffile.Entry) *finding {
 	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"systemd.network(5), " + e.Key},
 		message: fmt.Sprintf("%s = %d is %d bits per second; %d Mbit/s is written %dM", e.Key, n, n, n, n),
 		because: "The unit is bits per second, and the suffixes K, M and G are powers of 1000; at this rate one full packet takes " +
-			fmt.Sprintf("%.3g seconds.", 12000/float64(n))}
+			fmt.Sprintf("%s seconds.", units.Digits(12000/float64(n), 3))}
 }
 
 // lastRate is the rate in the command that is being read.

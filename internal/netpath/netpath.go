@@ -138,7 +138,7 @@ func (p Path) Check() error {
 func (p Path) String() string {
 	s := fmt.Sprintf("rate=%s,rtt=%s", p.Rate.Typed(), units.TypedDuration(p.RTT))
 	if p.Loss > 0 {
-		s += fmt.Sprintf(",loss=%.3g", p.Loss)
+		s += fmt.Sprintf(",loss=%s", units.Digits(p.Loss, 3))
 	}
 	if p.MTU != defaultMTU {
 		s += fmt.Sprintf(",mtu=%d", p.MTU)

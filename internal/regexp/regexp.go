@@ -13,6 +13,7 @@ import (
 
 // Regexp is a regular expression. Its methods are those of the standard library's.
 type Regexp struct {
+	text     string
 	compiled func() *regexp.Regexp
 	branches func() []branch
 }
@@ -23,11 +24,20 @@ var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
 // MustCompile makes an expression. One that does not compile panics when it is first
 // used, and in every test of its package at once.
 func MustCompile(text string) *Regexp {
-	r := &Regexp{compiling(text), sync.OnceValue(func() []branch { return branchesOf(text) })}
+	r := &Regexp{text, compiling(text), sync.OnceValue(func() []branch { return branchesOf(text) })}
 	if inTest {
 		r.compiled()
 	}
 	return r
+}
+
+// AnyOf makes an expression of the texts that any of a list matches.
+func AnyOf(list ...*Regexp) *Regexp {
+	var texts []string
+	for _, r := range list {
+		texts = append(texts, "(?:"+r.text+")")
+	}
+	return MustCompile(strings.Join(texts, "|"))
 }
 
 func compiling(text string) func() *regexp.Regexp {

@@ -154,11 +154,7 @@ func containsFold(s, lower string) bool {
 
 func equalFold(s, lower string) bool {
 	for i := range len(lower) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != lower[i] {
+		if lowerCase(s[i]) != lower[i] {
 			return false
 		}
 	}

@@ -18,10 +18,10 @@ func CanaryDesign(to Screen, s *canary.State) {
 	}
 	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps),
 		units.Duration(time.Duration(d.Window*float64(time.Second))))
-	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %.2g%%",
-		d.Metric.Query, better, 100*d.Metric.SD))
+	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %s%%",
+		d.Metric.Query, better, units.Digits(100*d.Metric.SD, 2)))
 	for _, g := range d.Guards {
-		to.Wrap("guard   ", "        ", fmt.Sprintf("%s; hosts scatter by %.2g%%", g.Query, 100*g.SD))
+		to.Wrap("guard   ", "        ", fmt.Sprintf("%s; hosts scatter by %s%%", g.Query, units.Digits(100*g.SD, 2)))
 	}
 	to.Printf("\n%4s %8s  %s\n", "step", "changed", fmt.Sprintf("a change of the metric that it sees "+
 		"with a probability of %g%%", 100*d.Power))
@@ -44,7 +44,7 @@ func seen(change *float64) string {
 	if change == nil {
 		return "none"
 	}
-	return fmt.Sprintf("%.2g%%", 100**change)
+	return fmt.Sprintf("%s%%", units.Digits(100**change, 2))
 }
 
 // CanaryLook writes what a step's judgement found.

@@ -51,21 +51,21 @@ func exact(unit string, v float64) string {
 	case "s":
 		return units.Duration(time.Duration(v * float64(time.Second)))
 	case "share":
-		return fmt.Sprintf("%.3g%%", 100*v)
+		return fmt.Sprintf("%s%%", units.Digits(100*v, 3))
 	case "1/s":
 		if v >= 1000 {
 			return prefixed(v, "/s")
 		}
-		return fmt.Sprintf("%.4g/s", v)
+		return units.Digits(v, 4) + "/s"
 	case "1/min":
-		return fmt.Sprintf("%.4g/min", v)
+		return units.Digits(v, 4) + "/min"
 	case "B/s":
 		return units.Bytes(v).String() + "/s"
 	}
 	if v >= 1e4 && v < 1e15 {
 		return units.Count(uint64(v))
 	}
-	return fmt.Sprintf("%.4g", v)
+	return units.Digits(v, 4)
 }
 
 // kernels writes what the kernels saw in a run.
@@ -124,8 +124,8 @@ func diskFlags(d experiment.DiskFigures) string {
 		text += " --disk-rate " + roundBytes(d.Rate)
 	}
 	if d.IOPS > 0 && d.Latency > 0 {
-		text += fmt.Sprintf(" --disk-iops %.3g --disk-latency %s",
-			d.IOPS, time.Duration(d.Latency*1e9).Round(100*time.Nanosecond))
+		text += fmt.Sprintf(" --disk-iops %s --disk-latency %s",
+			units.Digits(d.IOPS, 3), time.Duration(d.Latency*1e9).Round(100*time.Nanosecond))
 	}
 	return strings.ReplaceAll(text, "µs", "us")
 }

@@ -110,8 +110,9 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 func pathFacts(l packets.Life) []string {
 	var path []string
 	if l.RTT != nil {
-		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
-			l.RTT.Longest))
+		path = append(path, fmt.Sprintf("RTT %s ms at least, %s ms median, %s ms at most",
+			units.Digits(l.RTT.Min, 3), units.Digits(l.RTT.Median, 3),
+			units.Digits(l.RTT.Longest, 3)))
 	}
 	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
 		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
@@ -176,7 +177,8 @@ func clockWords(ahead float64) string {
 }
 
 func delayText(d *packets.Delay) string {
-	return fmt.Sprintf("%.3g ms at least, %.3g ms median, %.3g ms at most, one way", d.Min, d.Median, d.Longest)
+	return fmt.Sprintf("%s ms at least, %s ms median, %s ms at most, one way",
+		units.Digits(d.Min, 3), units.Digits(d.Median, 3), units.Digits(d.Longest, 3))
 }
 
 func remedy(f packets.Fix) string {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/watch"
 )
 
@@ -152,10 +153,11 @@ func lossClass(loss float64) string {
 func smokeWords(p watch.Probe) string {
 	text := fmt.Sprintf("%d answers", p.Answered)
 	if p.Answered > 0 {
-		text += fmt.Sprintf(", median %.4g ms, 1%% %.4g, 99%% %.4g", p.Quantile(0.5), p.Quantile(0.01), p.Quantile(0.99))
+		text += fmt.Sprintf(", median %s ms, 1%% %s, 99%% %s",
+			units.Digits(p.Quantile(0.5), 4), units.Digits(p.Quantile(0.01), 4), units.Digits(p.Quantile(0.99), 4))
 	}
 	if p.Lost > 0 {
-		text += fmt.Sprintf("; %.3g%% lost (%s)", 100*p.Loss(), p.Error)
+		text += fmt.Sprintf("; %s%% lost (%s)", units.Digits(100*p.Loss(), 3), p.Error)
 	}
 	return text
 }

@@ -180,7 +180,7 @@ func comparedOf(c *period.Comparison) *watchedComparison {
 	return v
 }
 
-func millis(v float64) string { return fmt.Sprintf("%.4g ms", v) }
+func millis(v float64) string { return fmt.Sprintf("%s ms", units.Digits(v, 4)) }
 
 // watchedCharts are the pictures of a host's course.
 func watchedCharts(h *period.Host, r *period.Report) []watchedChart {

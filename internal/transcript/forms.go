@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -46,10 +47,9 @@ var plainWord = regexp.MustCompile(`^[A-Za-z]['’a-z]*[,.:?!]?$`)
 var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // looseLines tell lines that came without a command by their form.
-var looseLines = []looseLine{
+var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
-		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
-		[]string{"kernel: ", "kernel:", "kern: ", "["}},
+		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
 		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
@@ -57,10 +57,7 @@ var looseLines = []looseLine{
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
 		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
-		`task \S+:\d+ blocked for more than`), "dmesg",
-		[]string{"soft lockup", "blocked for", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "TX timeout", "tx timeout", "own address", "andwidth", "out of memory",
-			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
-			"link state changed", "lost tx completions", "tx_timeout"}},
+		`task \S+:\d+ blocked for more than`), "dmesg"},
 	{regexp.MustCompile(`^\[ *\d+\](?: +-?\d+){5,9} +\S+$|` +
 		`[TR]x status -\d+$|` +
 		`swiotlb buffer is full|page allocation failure|Linux processing - Can't refill|` +
@@ -76,104 +73,87 @@ var looseLines = []looseLine{
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
 		`(?:requests|ops) are blocked > [\d.]+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
-		`front) from osd|heartbeat_check: no reply`), "dmesg",
-		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ", "SLOW_OP", "are blocked", "eartbeat", "[ ",
-			"status", "swiotlb", "allocation", "refill", "failed with error", "_cond", "clocksource", "UDP",
-			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "STA ", "-STA-", "Lost carrier", "netifd: ", "crashed!", "Microcode", "firmware error", "Error Log", "SmartSpeed", "half-duplex"}},
+		`front) from osd|heartbeat_check: no reply`), "dmesg"},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^dev\.[a-z]\w*\.\d+\.[\w.]+: \S|^[ \t]+(?:net|kern|hw|dev|vm|` +
 		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
-		"sysctl -a", nil},
+		"sysctl -a"},
 	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|` +
 		`^drop reason: [A-Z_]+$|` +
-		`^@\w*\[(?:SKB_DROP_REASON_)?[A-Z_]{4,}\]: \d+$`), "dropwatch", []string{"kfree_skb", "drop", "@"}},
-	{regexp.MustCompile(`^(?:/sys/class/net/)?\w[\w.-]*/statistics/\w+:\d+$`), "/sys/class/net", []string{"/statistics/"}},
-	{regexp.MustCompile(`^[\w .()-]+: +\d+, +\d+, +\d+, +\d+, *\d+(, *\d+)*$`), "vmstat -z", []string{","}},
+		`^@\w*\[(?:SKB_DROP_REASON_)?[A-Z_]{4,}\]: \d+$`), "dropwatch"},
+	{regexp.MustCompile(`^(?:/sys/class/net/)?\w[\w.-]*/statistics/\w+:\d+$`), "/sys/class/net"},
+	{regexp.MustCompile(`^[\w .()-]+: +\d+, +\d+, +\d+, +\d+, *\d+(, *\d+)*$`), "vmstat -z"},
 	{regexp.MustCompile(`^\s*\d+:(\s+\d+){2,}\s+\S.*\s\S+$|^\s*\d+:\s+\d+\s+(?:IR-)?(?:PCI-MSI|IO-APIC|GIC|` +
 		`xen)\S*\s.*\S$`),
-		"/proc/interrupts", nil},
-	{regexp.MustCompile(`^\s*([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
-	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
-		[]string{"mbuf", "requests for"}},
-	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg", nil},
+		"/proc/interrupts"},
+	{regexp.MustCompile(`^\s*([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat"},
+	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m"},
+	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg"},
 	{regexp.MustCompile(`^\s*(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
-		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
-	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si", []string{"current entries"}},
-	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si",
-		[]string{"able size", "ABLE SIZE", "able Size"}},
-	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
-	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp", []string{"B/s"}},
-	{facts.CopyLine, "scp", []string{":--", "B/s"}},
-	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm",
-		[]string{"socket options", "buf "}},
-	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm", []string{"%Int"}},
-	{facts.UpstreamLine, "curl", []string{"uct=", "upstream_connect_time"}},
+		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si"},
+	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si"},
+	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si"},
+	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m"},
+	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp"},
+	{facts.CopyLine, "scp"},
+	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm"},
+	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr |^\s*[0-9.]+%Int +.*%Sys `), "systat -vm"},
+	{facts.UpstreamLine, "curl"},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert|monitor): .*\(Addr: ?\S+ Alarm:|` +
 		`apinger: (?:ALARM|alarm canceled): |LCP: (?:peer not responding|no reply to \d+ echo)|` +
 		`No response to \d+ echo-requests|` +
-		`LCP keepalive time|arpresolve: can't allocate llinfo|does not support NS_MOREFRAG`), "dmesg",
-		[]string{" latency ", "(Addr:", "apinger: ", "LCP", "echo-requests", "arpresolve", "NS_MOREFRAG"}},
-	{facts.InterfaceRow, "netstat -idnW", []string{"<Link"}},
-	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
-	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
-	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
+		`LCP keepalive time|arpresolve: can't allocate llinfo|does not support NS_MOREFRAG`), "dmesg"},
+	{facts.InterfaceRow, "netstat -idnW"},
+	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm"},
+	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan"},
+	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat"},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
 		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
-		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
-	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
-	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top",
-		[]string{"% int", "% sirq"}},
-	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top", []string{"Cpu"}},
-	{regexp.MustCompile(`^ *\d+\.\d+% +(?:\S+ +)?\[[\w.]+\] +\[k\] \w+`), "perf top", []string{"[k]"}},
-	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
-		[]string{"kernel{", "intr{", "idle{"}},
-	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
-	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump", []string{"need to frag"}},
+		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s"},
+	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az"},
+	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top"},
+	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top"},
+	{regexp.MustCompile(`^ *\d+\.\d+% +(?:\S+ +)?\[[\w.]+\] +\[k\] \w+`), "perf top"},
+	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top"},
+	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump"},
+	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump"},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[|^\d\d:\d\d:\d\d\.\d+ \S+ > \S+: [SFPR.]+ `),
-		"tcpdump", []string{"tcpdump: ", "link-type", "IP", " > "}},
+		"tcpdump"},
 	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|^Hypervisor: Origin = |limit exceeded by uid|` +
 		`out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
 		`overflow))`),
-		"dmesg",
-		[]string{": <", " function ", "Hypervisor: ", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
+		"dmesg"},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame|\b[Uu]nder-?voltage detected|^\W*(?:.*get_throttled\W+)?throttled=0x[0-9a-f]+\W*$`), "dmesg",
-		[]string{"oltage detected", "throttled=", "watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
-			"over heated", "oversize"}},
-	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg", []string{"module", "Module"}},
+		`discard oversize frame|\b[Uu]nder-?voltage detected|^\W*(?:.*get_throttled\W+)?throttled=0x[0-9a-f]+\W*$`), "dmesg"},
+	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg"},
 	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: (?:VHID )?\d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
 		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
-		"dmesg", []string{"carp", "kmem_map", "DAD ", "kern.ipc."}},
+		"dmesg"},
 	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
-		`: Resetting controller due to a timeout`), "dmesg", []string{"CAM status", "SCSI sense", "on slot", "Emask", "error, dev", "Resetting"}},
+		`: Resetting controller due to a timeout`), "dmesg"},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
-		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg",
-		[]string{"Limiting ", "desc avail", "NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog",
-			"PCI Express", "hung"}},
+		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg"},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
-		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface",
-		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
+		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface"},
 	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|` +
 		`ring_reinit).* full hwcur|` +
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
-		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
+		"dmesg"},
 	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|` +
-		`^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
-		[]string{"invalid MTU", "BRDGADD", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
-			"Socket create", "atchdog", "table "}},
+		`^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg"},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +
 		`send) buffer|` +
@@ -183,121 +163,129 @@ var looseLines = []looseLine{
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
 		`receive) buffer size)\b.*no buffer space available)`),
-		"dmesg",
-		[]string{"free ports", "uffer size", "BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced",
-			"suboptimally", "assign requested",
-			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
-			"limit reached"}},
-	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
-	{facts.GuestCardForm, "virsh domiflist", []string{"<model type=", "bridge=", "virtualDev", "-device ", "-net nic", ":"}},
-	{facts.AtopRow, "sar", []string{"bps"}},
-	{facts.RetransmitForm, facts.Retransmits, []string{"> ", "-- ", "etr"}},
-	{facts.FabricForm, facts.RDMA, []string{"ounters: Lid", ":....", "GUID 0x"}},
-	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
-	{facts.AlarmShareForm, facts.Alarms, []string{"overflow", "dropped", "fifo", "netdev", "conntrack", "tracker"}},
-	{facts.AlertForm, facts.Alarms, []string{"has encountered"}},
-	{facts.AlarmChart, facts.Alarms, []string{"net.", "net_"}},
-	{facts.ProgramStatForm, facts.ProgramStats, []string{"STAT ", "lients:", "_connections", "onn", "Idle_pct", "threads_",
-		"sess_", "cluster.", "nr_", "container_cpu", "throttling"}},
-	{regexp.MustCompile(`/proc/pressure/memory:(?:some|full) avg10=`), facts.PressureOfMemory, []string{"pressure/memory:"}},
-	{facts.ConnectFailed, "dmesg", []string{"dial tcp", "onnect", "Errno 110"}},
-	{regexp.MustCompile(`^\s*\[<[0-9a-f]{8,16}>\] `), "dmesg", []string{"[<"}},
-	{facts.ProgramLimitForm, "dmesg", []string{"oo many", "EMFILE", "CON_COUNT", "FD limit", "file-max", "filedescriptors", "worker_connections",
-		"server reached", "scoreboard", "remaining connection", "max_client_conn", "1040", "ax number of clients",
-		"output buffer", "MaxStartups", "ports busy", "is not available", "Maximum number of threads"}},
+		"dmesg"},
+	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA},
+	{facts.GuestCardForm, "virsh domiflist"},
+	{facts.AtopRow, "sar"},
+	{facts.RetransmitForm, facts.Retransmits},
+	{facts.FabricForm, facts.RDMA},
+	{facts.AlarmForm, facts.Alarms},
+	{facts.AlarmShareForm, facts.Alarms},
+	{facts.AlertForm, facts.Alarms},
+	{facts.AlarmChart, facts.Alarms},
+	{facts.ProgramStatForm, facts.ProgramStats},
+	{regexp.MustCompile(`/proc/pressure/memory:(?:some|full) avg10=`), facts.PressureOfMemory},
+	{facts.ConnectFailed, "dmesg"},
+	{regexp.MustCompile(`^\s*\[<[0-9a-f]{8,16}>\] `), "dmesg"},
+	{facts.ProgramLimitForm, "dmesg"},
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
-		"node_exporter",
-		[]string{"node_", "allowance_exceeded{"}},
-	{regexp.MustCompile(`^\W*Rx/Tx is disabled on this device because an? un\w+ \w+ module`), "dmesg", []string{"Rx/Tx is disabled"}},
+		"node_exporter"},
+	{regexp.MustCompile(`^\W*Rx/Tx is disabled on this device because an? un\w+ \w+ module`), "dmesg"},
 	{regexp.MustCompile(`\b(?:igb|igc|ixgbe|e1000e|i40e|ice|bnxt_en|mlx[45]_core|r8169|tg3|atlantic) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]` +
-		` [\w.-]+: Reset adapter$`), "dmesg", []string{"Reset adapter"}},
+		` [\w.-]+: Reset adapter$`), "dmesg"},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
 		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
-		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
-		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP", "write udp"}},
-	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3", []string{"CPU Utilization"}},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
-		[]string{"sec "}},
+		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
+	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3"},
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3"},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
-		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
-		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
+		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an"},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
 		`kernel dropped some netlink messages|kernel dropped events\b|we have hit ENOBUFS|unable to dump conntrack: no buffer space)`),
-		"dmesg", []string{"etlink", "ENOBUFS", "dump conntrack", "dropped events"}},
+		"dmesg"},
 	{regexp.MustCompile(`AH0(?:0957|1102|1075|1114|0898)\b|upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`connect\(\) failed \((?:111|61): |no live upstreams while connecting|is DOWN, reason: Layer4|has no server available!|` +
 		`: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
-		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"AH0", "upstream", "connect() failed", "is DOWN", "no server", "x Hang",
-		"x Unit Hang", "x Hung", "Handshake for"}},
+		`Handshake for peer \d+ \S+ did not complete after`), "dmesg"},
 	{regexp.MustCompile(`martian source \S+ from |dst cache overflow|Route cache is full: |is full, maxelem \d+ reached|` +
-		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
-		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
-	{facts.PacketForm, "tcpdump", []string{"Seq="}},
-	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters, []string{"lookups: "}}, // ovs-dpctl show
-	{facts.IPsecForm, "swanctl --list-sas", []string{" bytes", "INSTALLED", "bytes_i", " up ", "ESPin="}},
-	{facts.FirewallForm, facts.Firewall, []string{"state "}},
-	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
-	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
-		[]string{"handshake tim", "SSL connection", "CQ creation"}},
-	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
+		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg"},
+	{facts.PacketForm, "tcpdump"},
+	{regexp.MustCompile(`^\s*lookups: hit:\d+ missed:\d+ lost:\d+`), facts.OtherCounters}, // ovs-dpctl show
+	{facts.IPsecForm, "swanctl --list-sas"},
+	{facts.FirewallForm, facts.Firewall},
+	{facts.VPPErrorForm, "vppctl show errors"},
+	{regexp.MustCompile(`\bTLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg"},
+	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat"},
 	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
 		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data len=\d+ \(>=\d+\)`),
-		"dmesg", []string{"ath: phy", "flowset", "discontinuity", "debug", "PADO", "LCP terminated", "mwan3track", "EMSGSIZE", "huge packet"}},
-	{facts.ModemForm, facts.ModemStatus, []string{"Margin", "SNR", "Severely", "SES:", "Locked", "RSRP", "rsrp", "S/N", "SINR"}},
-	{facts.CableEvent, "dmesg", []string{"T3 ", "T4 ", "Loss of Sync", "Ranging", "MDD"}},
-	{facts.SilentForm, "dmesg", facts.SilentWords},
-	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg",
-		[]string{"EVENT-DISCONNECTED", "(Reason: "}},
-	{facts.ClusterForm, "dmesg", facts.SilentWords},
-	{facts.LostPeerForm, "dmesg", []string{"timeout sending", "Maximum retries", "retransmits", "EVENT_RETRANSMIT", "retransmit ", "retransmission;", "peer not responding", "Inactivity timeout", "key negotiation", "echo-requests", "edge with quic", "did not complete", "Invalid ", "unallowed src", "NO_PROPOSAL"}},
-	{facts.CiliumDrop, facts.Reports, []string{"xx drop (", ": drop: ", `"type":"drop"`, `"DROPPED"`}},
-	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg", []string{"get tx report"}},
-	{facts.SaturatedForm, "dmesg", []string{"output saturation"}},
-	{facts.LookupFailed, "dmesg", []string{"degraded feature set", "/dns-query", ":53", "#53", "no servers",
-		"name resolution", "EAI_AGAIN", "Resolving", "resolved", "upstreams failed",
-		"DNS "}},
+		"dmesg"},
+	{facts.ModemForm, facts.ModemStatus},
+	{facts.CableEvent, "dmesg"},
+	{facts.SilentForm, "dmesg"},
+	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
+	{facts.ClusterForm, "dmesg"},
+	{facts.LostPeerForm, "dmesg"},
+	{facts.CiliumDrop, facts.Reports},
+	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
+	{facts.SaturatedForm, "dmesg"},
+	{facts.LookupFailed, "dmesg"},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
-		[]string{"time_", " time:", "Query time", "processing time", ".time.avg=", "acquired via", "haproxy["}},
-	{facts.BalancerLine, "curl", []string{"Z "}},
-	{facts.MeshLine, "curl", []string{" UF", " UO", " UT", ",UF", ",UO", ",UT"}},
-	{facts.LoadLine, "curl", []string{"Connect:", "DNS+dialup", "%"}},
-	{facts.ProxyLine, "curl", []string{"/", "ermination_state", "tsc"}},
-	{facts.HelloSent, "curl", []string{"lient hello (1)", "CONNECTED("}},
+		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl"},
+	{facts.BalancerLine, "curl"},
+	{facts.MeshLine, "curl"},
+	{facts.LoadLine, "curl"},
+	{facts.ProxyLine, "curl"},
+	{facts.HelloSent, "curl"},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
-		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
+		`bytes)_total[{ ]`), "cilium metrics list"},
 	{regexp.MustCompile(`\bnetcheck: report: udp=|^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
 		`\bactive; (?:relay "|direct \S)`),
-		"tailscale status", []string{"netcheck: ", "UDP: ", "MappingVaries", "pong from", "active; "}},
-	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
-		[]string{"Speed: ", "Duplex: "}},
-	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
-		[]string{" nfs"}},
+		"tailscale status"},
+	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink},
+	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat"},
 	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
 		`^\s*Packet Loss: +[0-9.]+%$|` +
 		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|` +
-		`^\s*Retrieving speedtest\.net configuration`), "speedtest",
-		[]string{"load: ", "Latency: ", "Packet Loss", "jitter", "Hosted by", "speedtest.net"}},
+		`^\s*Retrieving speedtest\.net configuration`), "speedtest"},
 	{regexp.MustCompile(`^\s*(?:Laser|Module|Rece?i?ve?r) (?:signal|bias|output|rx|temperature|voltage)[\w ]*?(?:\(Channel \d+\))?\s+: ` +
-		`(?:On$|Off$|-?[0-9.]+ )`), "ethtool -m " + facts.UnnamedLink, []string{"Laser ", "Module ", "Rec", "Rcv"}},
-	{regexp.MustCompile(`^\{"type":"result",.*"ping":\{`), "speedtest", []string{`"result"`}},
-	{facts.LoadedTestForm, "speedtest", []string{"RTT ", "sent/received", "Ping (ms)", "Mbits/s", "in msec", " capacity: ", " RPM", "Idle Latency", " +"}},
-	{regexp.MustCompile(`^\s*Bit Rate[=:][0-9.]+ [MG]b/s\s+Tx-Power`), "iw", []string{"Bit Rate"}},
-	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
+		`(?:On$|Off$|-?[0-9.]+ )`), "ethtool -m " + facts.UnnamedLink},
+	{regexp.MustCompile(`^\{"type":"result",.*"ping":\{`), "speedtest"},
+	{facts.LoadedTestForm, "speedtest"},
+	{regexp.MustCompile(`^\s*Bit Rate[=:][0-9.]+ [MG]b/s\s+Tx-Power`), "iw"},
+	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw"},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller|^\s+(?:Subsystem|Kernel driver in use): \S`),
-		"lspci -vv", []string{"Lnk", "Ethernet controller", "Subsystem: ", "driver in use"}},
-}
+		"lspci -vv"},
+})
 
-type looseLine struct {
+// namedForm is the form of lines of an output.
+type namedForm struct {
 	form *regexp.Regexp
 	name string
-	// words are such that one of them stands in every line of the form: they are
-	// found faster than it.
-	words []string
+}
+
+// forms are found together.
+type forms struct {
+	list []namedForm
+	set  *regexp.Set
+}
+
+func formsOf(list []namedForm) forms {
+	var all []*regexp.Regexp
+	for _, f := range list {
+		all = append(all, f.form)
+	}
+	return forms{list, regexp.SetOf(all...)}
+}
+
+// longestLine bounds the lines whose form is looked for.
+const longestLine = 4096
+
+// of yields the forms that a line has; one that is very long has none.
+func (f forms) of(line string) iter.Seq[*namedForm] {
+	return func(yield func(*namedForm) bool) {
+		if len(line) > longestLine {
+			return
+		}
+		for i := range f.set.Matching(line) {
+			if !yield(&f.list[i]) {
+				return
+			}
+		}
+	}
 }
 
 // heading is the title of a post, which names what its author suspects.
@@ -310,25 +298,18 @@ var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:nf_|ip_)conntrack: table full
 	`^#{1,6} +(?:TCP: )?(?:request_sock_TCP: )?[Pp]ossible SYN flooding on port \S+ (?:Sending cookies|Dropping request)\.`)
 
 // looseForm is the form of a line, nil when it has none that is known.
-func looseForm(line string) *looseLine {
-	if len(line) > 4096 {
-		return nil
-	}
-	for i := range looseLines {
-		l := &looseLines[i]
-		if (l.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(line, w) })) &&
-			l.form.MatchString(line) {
-			if l.name == "dmesg" && heading.MatchString(line) && !wholeMessage.MatchString(line) {
-				return nil
-			}
-			return l
+func looseForm(line string) *namedForm {
+	for l := range looseLines.of(line) {
+		if l.name == "dmesg" && heading.MatchString(line) && !wholeMessage.MatchString(line) {
+			return nil
 		}
+		return l
 	}
-	if _, ok := facts.ReportOf(line); ok {
+	if _, ok := facts.ReportOf(line); ok && len(line) <= longestLine {
 		return &reportLine
 	}
 	return nil
 }
 
 // reportLine is a line of a log that reports a failure.
-var reportLine = looseLine{name: "dmesg"}
+var reportLine = namedForm{name: "dmesg"}

@@ -473,17 +473,8 @@ var releaseNumber = regexp.MustCompile(`^\d+\.\d[\w.+~-]*$`)
 
 // blockBegun finds the output that a line begins.
 func blockBegun(line string) string {
-	if len(line) > 4096 {
-		return ""
-	}
-	for i := range looseBlocks {
-		b := &looseBlocks[i]
-		if !slices.ContainsFunc(b.words, func(w string) bool { return strings.Contains(line, w) }) {
-			continue
-		}
-		if m := b.begin.FindStringSubmatchIndex(line); m != nil {
-			return string(b.begin.ExpandString(nil, b.name, line, m))
-		}
+	for b := range looseBlocks.of(line) {
+		return string(b.form.ExpandString(nil, b.name, line, b.form.FindStringSubmatchIndex(line)))
 	}
 	return ""
 }

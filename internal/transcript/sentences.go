@@ -9,7 +9,7 @@ import (
 
 // quoted is the passage of a sentence, in backticks or quotation marks, that has a form itself: the message without
 // the words around it; else the line. Nothing is left of one that only names a message, or says that there is none.
-func quoted(line string, l *looseLine) string {
+func quoted(line string, l *namedForm) string {
 	const short = 120 // a line of a log, not a sentence
 	if l.form == nil {
 		return line

@@ -33,7 +33,8 @@ var (
 	toldTimes = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)\b` + toldTime + `(?: of)?(?: average| network)? (?:` + rttWord + `|(?:link|path|line|connection|WAN)\b)`),
 		regexp.MustCompile(`(?i)\b` + rttWord + `(?: time)?(?: to [\w.-]+)?(?: between [\w .-]{2,48}?)?` +
-			`(?: (?:is|of|was|at)|:|=)?(?: (?:about|around|roughly|approx\.?|only))? ?[~=≈]? ?` + toldTime),
+			`(?: (?:is|of|was|at)|:|=)?(?: (?:about|around|roughly|approx(?:imately|\.)?|only|over|above|nearly|almost|more than))?` +
+			` ?[~=≈>]{0,2} ?` + toldTime),
 	}
 )
 

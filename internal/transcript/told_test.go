@@ -19,6 +19,8 @@ func TestToldPath(t *testing.T) {
 		{"my internet connection is 500Mbps", 500 * units.Mbit, 0},
 		{"the server has a 2.5GbE connection", 2500 * units.Mbit, 0},
 		{"the RTT between the two hosts is 35ms", 0, 35 * time.Millisecond},
+		{"The RTT between any two of our sites is over >150ms.", 0, 150 * time.Millisecond},
+		{"latency: approximately 70 ms", 0, 70 * time.Millisecond},
 		{"I get 30 MB/s over this link", 0, 0},
 		{"it takes 40 ms to start", 0, 0},
 		{"our 10 year old line drops 80 msgs", 0, 0},

@@ -207,6 +207,16 @@ func significant(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// Digits prints v with so many significant digits and never with an exponent: 0.012, 12.3, 81800.
+func Digits(v float64, digits int) string {
+	text := strconv.FormatFloat(v, 'g', digits, 64)
+	if !strings.Contains(text, "e") {
+		return text
+	}
+	rounded, _ := strconv.ParseFloat(text, 64) // it was just written by FormatFloat
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
 // BDP returns the bandwidth-delay product, the bytes in flight that keep a
 // path of this rate and round-trip time full (RFC 6349, section 3.3).
 func BDP(r Rate, rtt time.Duration) Bytes {

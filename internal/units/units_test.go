@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -125,6 +126,21 @@ func TestPlural(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestDigitsWritesNoExponent(t *testing.T) {
+	for _, c := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{
+		{99.6, 2, "100"}, {81800, 3, "81800"}, {123456, 3, "123000"}, {1.5, 3, "1.5"}, {0.0000123, 2, "0.000012"}, {0, 3, "0"},
+		{math.Inf(1), 3, "+Inf"},
+	} {
+		if got := Digits(c.v, c.digits); got != c.want {
+			t.Errorf("Digits(%v, %d) = %q, want %q", c.v, c.digits, got, c.want)
 		}
 	}
 }

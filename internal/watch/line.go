@@ -6,6 +6,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/flow"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Severity of a limit: what loses or stops something is a warning; that a
@@ -30,10 +31,10 @@ func (s State) Line() string {
 		parts = append(parts, fmt.Sprintf("of %s (%s)", diagnose.RateWords(s.Ceiling.Value), s.Ceiling.Resource))
 	}
 	if t := s.Traffic; t.RTT > 0 {
-		parts = append(parts, fmt.Sprintf("RTT %.4g ms (min %.4g)", t.RTT, t.MinRTT))
+		parts = append(parts, fmt.Sprintf("RTT %s ms (min %s)", units.Digits(t.RTT, 4), units.Digits(t.MinRTT, 4)))
 	}
 	if s.Traffic.Retransmits > 0 {
-		parts = append(parts, fmt.Sprintf("%.3g%% retransmitted", 100*s.Traffic.Loss))
+		parts = append(parts, fmt.Sprintf("%s%% retransmitted", units.Digits(100*s.Traffic.Loss, 3)))
 	}
 	for _, p := range s.Problems {
 		parts = append(parts, p.Severity+" "+p.Problem+": "+p.Subject)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
@@ -86,9 +87,9 @@ func (p *Probe) Loss() float64 { return float64(p.Lost) / float64(max(p.Answered
 func (p Probe) Text() string {
 	text := p.Target
 	if p.RTT != nil {
-		text += fmt.Sprintf(" %.4g ms", p.RTT.P50)
+		text += fmt.Sprintf(" %s ms", units.Digits(p.RTT.P50, 4))
 		if p.Answered > 1 {
-			text += fmt.Sprintf(" (p99 %.4g)", p.RTT.P99)
+			text += fmt.Sprintf(" (p99 %s)", units.Digits(p.RTT.P99, 4))
 		}
 	} else if p.Lost == 0 {
 		text += " waits for an answer"
@@ -147,7 +148,7 @@ func (p SwitchPort) Text() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Counts)) {
 		if n := p.Counts[name]; n > 0 && !strings.HasSuffix(name, "_bytes") && !strings.HasSuffix(name, "_packets") {
-			text += fmt.Sprintf(", %s %.3g/s", name, float64(n)/p.Seconds)
+			text += fmt.Sprintf(", %s %s/s", name, units.Digits(float64(n)/p.Seconds, 3))
 		}
 	}
 	return text

@@ -356,7 +356,7 @@ func (c *Comparison) addMore(times, length float64) {
 		c.Notes = append(c.Notes, "not enough evidence: the change is so near to the margin or the logs vary so "+
 			"much that longer ones would hardly tell; measure in a trial")
 	case length == 0:
-		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: logs %.2g times as long may tell", times))
+		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: logs %s times as long may tell", units.Digits(times, 2)))
 	default:
 		more := (times - 1) * length
 		c.More = &more

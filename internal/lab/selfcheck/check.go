@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // A full-size packet on a path with the usual MTU: bytes of IP, and on the wire
@@ -123,7 +124,7 @@ func (r Result) String() string {
 
 // quantity prints a number with five significant digits and its unit.
 func quantity(v float64, unit string) string {
-	s := fmt.Sprintf("%.5g", v)
+	s := units.Digits(v, 5)
 	if math.Abs(v) >= 1e5 {
 		s = fmt.Sprintf("%.0f", v)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/watch"
 )
 
@@ -27,9 +28,9 @@ func (m Model) besideLines(most int) []string {
 	for _, p := range sums {
 		rtt := "no answer"
 		if p.RTT != nil {
-			rtt = fmt.Sprintf("p50 %.4g  p99 %.4g  max %.4g ms", p.RTT.P50, p.RTT.P99, p.RTT.Max)
+			rtt = fmt.Sprintf("p50 %s  p99 %s  max %s ms", units.Digits(p.RTT.P50, 4), units.Digits(p.RTT.P99, 4), units.Digits(p.RTT.Max, 4))
 		}
-		lost := fmt.Sprintf("lost %.3g%%", 100*p.Loss())
+		lost := fmt.Sprintf("lost %s%%", units.Digits(100*p.Loss(), 3))
 		if p.Lost > 0 {
 			lost = alarm.Render(lost)
 		}

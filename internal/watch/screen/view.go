@@ -81,7 +81,7 @@ func (m Model) title() string {
 		title += "  " + mark.Render(fmt.Sprintf(" %d states ago ", m.back))
 	}
 	if s, known := m.state(); known && s.Every > 0 && s.Every != 1 {
-		title += fmt.Sprintf("  every %.3g s", s.Every)
+		title += fmt.Sprintf("  every %s s", units.Digits(s.Every, 3))
 	}
 	if m.player != nil {
 		title += "  recorded"
@@ -135,12 +135,13 @@ func (m Model) pathLines(s watch.State) []string {
 	}
 	rtt := "RTT -"
 	if t.RTT > 0 {
-		rtt = fmt.Sprintf("RTT %.4g ms, min %.4g, p50 %.4g, p99 %.4g", t.RTT, t.MinRTT, t.P50, t.P99)
+		rtt = fmt.Sprintf("RTT %s ms, min %s, p50 %s, p99 %s",
+			units.Digits(t.RTT, 4), units.Digits(t.MinRTT, 4), units.Digits(t.P50, 4), units.Digits(t.P99, 4))
 	}
 	return []string{
 		fmt.Sprintf("sent     %-12s %s%s", diagnose.RateWords(t.Sent), sparkline(sent, m.chartWidth()), ceiling),
 		fmt.Sprintf("received %-12s %s", diagnose.RateWords(t.Received), sparkline(received, m.chartWidth())),
-		fmt.Sprintf("%s   retransmitted %.3g/s (%.3g%%)", rtt, t.Retransmits, 100*t.Loss),
+		fmt.Sprintf("%s   retransmitted %s/s (%s%%)", rtt, units.Digits(t.Retransmits, 3), units.Digits(100*t.Loss, 3)),
 	}
 }
 
@@ -219,7 +220,7 @@ func (m Model) interfaceLines(s watch.State, most int) []string {
 		}
 		var drops []string
 		for _, name := range slices.Sorted(maps.Keys(n.Drops)) {
-			drops = append(drops, fmt.Sprintf("%s %.3g", clean(name), n.Drops[name]))
+			drops = append(drops, fmt.Sprintf("%s %s", clean(name), units.Digits(n.Drops[name], 3)))
 		}
 		lines = append(lines, fmt.Sprintf("%-12s %11s %11s %9.0f %5s  %s", terminal.Clip(clean(n.Name), 12),
 			diagnose.RateWords(n.Sent), diagnose.RateWords(n.Received), n.SentPackets+n.ReceivedPackets, use,
@@ -353,11 +354,11 @@ func (m Model) flowLines() []string {
 	lines := []string{"", head.Render(f.Local + " - " + f.Peer), bold.Render(limit), "",
 		line("sent", diagnose.RateWords(f.Sent), func(f watch.Flow) float64 { return f.Sent }),
 		line("received", diagnose.RateWords(f.Received), func(f watch.Flow) float64 { return f.Received }),
-		line("RTT", fmt.Sprintf("%.4g ms", f.RTT), func(f watch.Flow) float64 { return f.RTT }),
+		line("RTT", fmt.Sprintf("%s ms", units.Digits(f.RTT, 4)), func(f watch.Flow) float64 { return f.RTT }),
 		line("in flight", size(f.Flight), func(f watch.Flow) float64 { return float64(f.Flight) }),
 		line("peer's window", size(uint64(f.Offered)), func(f watch.Flow) float64 { return float64(f.Offered) }),
 		line("cwnd", fmt.Sprintf("%d segments", f.Window), func(f watch.Flow) float64 { return float64(f.Window) }),
-		line("retransmitted", fmt.Sprintf("%.3g/s", f.Retransmits), func(f watch.Flow) float64 { return f.Retransmits }),
+		line("retransmitted", fmt.Sprintf("%s/s", units.Digits(f.Retransmits, 3)), func(f watch.Flow) float64 { return f.Retransmits }),
 		line("unsent", size(uint64(f.Unsent)), func(f watch.Flow) float64 { return float64(f.Unsent) }), "",
 		fmt.Sprintf("of the time: data to send %.0f%%, peer's window full %.0f%%, send buffer full %.0f%%", 100*f.Busy,
 			100*f.PeerLimited, 100*f.SendLimited)}
@@ -379,7 +380,7 @@ func otherLines(f watch.Flow) []string {
 	}
 	return []string{fmt.Sprintf("the other end, %s: %s; limited at %s",
 		clean(o.Host), cmp.Or(o.Limit, "no limit"), cmp.Or(clean(f.End), "?")),
-		fmt.Sprintf("  %s unread, RTT %.4g ms, retransmitted %.3g/s", units.Bytes(o.Unread), o.RTT, o.Retransmits)}
+		fmt.Sprintf("  %s unread, RTT %s ms, retransmitted %s/s", units.Bytes(o.Unread), units.Digits(o.RTT, 4), units.Digits(o.Retransmits, 3))}
 }
 
 func helpLines() []string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gosnmp/gosnmp"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // The objects, each before the index of a port: ifTable and ifXTable of RFC 2863,
@@ -148,8 +149,8 @@ func (a *answer) since(b *answer) (map[string]uint64, float64, error) {
 			}
 		}
 		if bps := 8 * float64(n) / seconds; strings.HasSuffix(name, "_bytes") && !plausible(bps, a.speed) {
-			return nil, 0, fmt.Errorf("%s is %.3g Gbit/s on a port of %.3g: the agent is not believed",
-				name, bps/1e9, a.speed/1e9)
+			return nil, 0, fmt.Errorf("%s is %s Gbit/s on a port of %s: the agent is not believed",
+				name, units.Digits(bps/1e9, 3), units.Digits(a.speed/1e9, 3))
 		}
 		counted[name] = n
 	}
