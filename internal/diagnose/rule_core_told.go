@@ -59,7 +59,8 @@ const (
 
 // coreFull has a core beside the words for full; coreNotFull are words that make it a question, a condition, or something else.
 var (
-	coreFull    = regexp.MustCompile(`(?i)` + coreWord + `[^,]{0,40}` + fullWord + `|` + fullWord + `[^,]{0,40}` + coreWord)
+	coreFull = regexp.MustCompile(`(?i)` + coreWord + `[^,]{0,40}` + fullWord + `|` + fullWord + `[^,]{0,40}` + coreWord +
+		`|\b(?:full|100 ?%) (?:cpu|core) (?:usage|load|utili[sz]ation)\b`)
 	coreNotFull = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without|isn't|doesn't|don't|won't|can't|if|below|nowhere|barely|than|` +
 		`should|would|could|might|may|idle|loss|lost|disk|sure|fine|expect\w*|fixed|anymore|previously|used to)\b|n’t\b|\?`)
 )

@@ -64,7 +64,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^# pxname,svname,`), facts.ProgramStats},
 	{regexp.MustCompile(`^\s*namelookup\s*[:=]\s*\d`), "curl"},
 	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|` +
-		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t"},
+		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:|^\|__usb\d+ +[0-9a-f]{4}:[0-9a-f]{4}:`), "lsusb -t"},
 	{regexp.MustCompile(`^\s*ugen\d+\.\d+: <[^>]*> at usbus\d+, .*\bspd=`), "usbconfig"},
 	{regexp.MustCompile(facts.MacRadio), "airport -I"},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr"},
