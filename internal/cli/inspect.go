@@ -140,8 +140,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 		all = append(all, d)
 	}
-	if len(all) > 1 && how != "text" && how != "json" {
-		return usagef("--format %s shows one host, and here are %d; give one HOST", how, len(all))
+	if len(all) > 1 && how == "svg" {
+		return usagef("--format svg shows one host, and here are %d; give one HOST", len(all))
 	}
 	switch {
 	case how == "json" && len(all) > 1:
@@ -151,7 +151,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	case how == "text":
 		err = inspectText(env.Stdout, all, opt.all)
 	default:
-		err = inspectPicture(env.Stdout, all[0], peer, opt.path, how)
+		err = inspectPicture(env.Stdout, all, peer, opt.path, how)
 	}
 	if err != nil {
 		return failure(err)
@@ -229,16 +229,20 @@ func inspectText(w io.Writer, all []diagnose.Diagnosis, everything bool) error {
 	return nil
 }
 
-func inspectPicture(w io.Writer, d diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
-	in := report.Inspection{Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
-		Findings: d.Findings, Missing: d.NotEvaluated, Negligible: d.Negligible, Unread: d.Unread}
-	if peer != nil {
-		in.Hosts = append(in.Hosts, peer)
+func inspectPicture(w io.Writer, all []diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
+	var each []report.Inspection
+	for _, d := range all {
+		in := report.Inspection{Host: d.Host, Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+			Findings: d.Findings, Missing: d.NotEvaluated, Negligible: d.Negligible, Unread: d.Unread}
+		if peer != nil {
+			in.Hosts = append(in.Hosts, peer)
+		}
+		each = append(each, in)
 	}
 	if how == "svg" {
-		return report.InspectSVG(w, in, d.Measured)
+		return report.InspectSVG(w, each[0], all[0].Measured)
 	}
-	return report.InspectHTML(w, in)
+	return report.InspectHTML(w, each...)
 }
 
 // collectEnds reads a host and its peer, at the same time where both are observed over a window.

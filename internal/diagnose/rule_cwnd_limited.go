@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -30,7 +31,7 @@ func cwndLimited() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return slices.Concat(lossyTransfers(in.Facts), uncountedLosses(in.Facts))
+				return slices.Concat(lossyTransfers(in), uncountedLosses(in.Facts))
 			}
 			return lossLimited(in, worst, sample(evidence))
 		},
@@ -66,7 +67,7 @@ func uncountedLosses(f *facts.Facts) []Finding {
 			!loopback(&fl) {
 			return decisive(do(findLoss, one(fl.Peer, []facts.Source{flowLine(f, fl, "rtt", "mss", "cwnd", "ssthresh", "retrans")},
 				"%.0f segments to it were retransmitted; a window of %g segments over %g ms is %s", v["retrans_total"], v["cwnd"],
-				v["rtt"], rate(v["cwnd"]*v["mss"]*8000/max(v["rtt"], 1e-3)))))
+				v["rtt"], rate(windowRate(fl)))))
 		}
 	}
 	return nil
@@ -92,24 +93,49 @@ func shortQueue(v map[string]float64) bool {
 	return v["minrtt"] > 5 && v["rtt"] < 1.25*v["minrtt"]
 }
 
-// lossyTransfers finds tests that lost segments all the time.
-func lossyTransfers(f *facts.Facts) []Finding {
-	if stalledTransfers(f) != nil {
-		return nil // full-segments-lost says it
-	}
-	var lossy []facts.Transfer
-	for _, tr := range f.Transfers {
+// lossyTests are the tests that lost segments all the time, or as many as keep a window small over their round trip; the one
+// that sent the largest share again comes first.
+func lossyTests(in Input) (lossy []facts.Transfer) {
+	for _, tr := range in.Facts.Transfers {
 		often := tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals
 		stood := tr.Stalled >= 3 && tr.Lossy >= 3 && tr.Stalled*4 >= tr.Intervals
-		if (often || stood || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 &&
+		if (often || stood || cutByLoss(tr) || in.lossExplains(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 &&
 			filled(tr) == 0 {
 			lossy = append(lossy, tr)
 		}
 	}
+	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
+	return lossy
+}
+
+// lossExplains reports whether a test that used less than half of the path lost, again and again, a share of segments at which
+// a congestion control comes no further over its round trip.
+func (in Input) lossExplains(tr facts.Transfer) bool {
+	const long = 0.005 // seconds
+	p, known := roundTrip(in.Facts, tr.Peer)
+	if !known {
+		p.Avg = in.Path.RTT.Seconds()
+	}
+	if p.Avg < long || tr.Lossy < 2 || tr.Seconds <= 0 || 8*tr.Bytes > 0.5*in.Path.LinkGoodput()*tr.Seconds {
+		return false
+	}
+	path := in.Path
+	path.RTT, path.Loss = time.Duration(p.Avg*float64(time.Second)), againShare(tr)
+	_, _, algorithm := in.Facts.CongestionControls()
+	bound, known := lossResponse(cmp.Or(algorithm, "cubic"), path)
+	return known && bound*tr.Seconds < 2*8*tr.Bytes
+}
+
+// lossyTransfers finds tests that losses held back.
+func lossyTransfers(in Input) []Finding {
+	f := in.Facts
+	if stalledTransfers(f) != nil {
+		return nil // full-segments-lost says it
+	}
+	lossy := lossyTests(in)
 	if len(lossy) == 0 {
 		return slices.Concat(lossySummaries(f), standing(f))
 	}
-	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
 	tr := lossy[0]
 	of := ""
 	if fellAtLoss(tr) {
@@ -224,54 +250,80 @@ func worstStream(lossy []Finding) []Finding {
 	return with(Warning, do(findLoss, []Finding{worst}))
 }
 
-// lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
+// lossyEnds are the tests of which the summary alone was pasted, with a share of segments sent again at which no
 // congestion control that minds loss fills a path: over a long one, where a window takes many round trips to grow back, a
-// tenth of that.
-func lossySummaries(f *facts.Facts) []Finding {
+// tenth of that. The one that sent the largest share again comes first; over names the round trip.
+func lossyEnds(f *facts.Facts) (lossy []facts.TransferEnd, most float64, over string) {
 	const long = 0.01 // seconds
-	most, over := 0.01, ""
+	most = 0.01
 	if len(f.Transfers) > 0 {
-		return nil // their intervals say more
+		return nil, most, "" // their intervals say more
 	}
 	if p, known := roundTrip(f, ""); known && p.Avg >= long {
 		most, over = 0.001, fmt.Sprintf(" over an RTT of %s ms", units.Digits(1000*p.Avg, 3))
 	}
-	again := func(end facts.TransferEnd) float64 {
-		return shareAgain(end.Bytes, float64(end.Retransmits))
-	}
-	var lossy []facts.TransferEnd
 	for _, end := range f.TransferEnds {
 		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 &&
-			(again(end) >= most && !(most < 0.01 && fillsLink(f, float64(end.Rate))) || again(end) >= 0.001 && cleaner(f, end) != nil) {
+			(againOf(end) >= most && !(most < 0.01 && fillsLink(f, float64(end.Rate))) || againOf(end) >= 0.001 && cleaner(f, end) != nil) {
 			lossy = append(lossy, end)
 		}
 	}
+	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(againOf(b), againOf(a)) })
+	return lossy, most, over
+}
+
+func againOf(end facts.TransferEnd) float64 { return shareAgain(end.Bytes, float64(end.Retransmits)) }
+
+// heldAt is the rate in bit/s to which losses hold a test or a connection; 0: none is known to be held by them.
+func heldAt(in Input) float64 {
+	if lossy := lossyTests(in); len(lossy) > 0 {
+		return 8 * lossy[0].Bytes / lossy[0].Seconds
+	}
+	if lossy, _, _ := lossyEnds(in.Facts); len(lossy) > 0 {
+		return float64(lossy[0].Rate)
+	}
+	reached := 0.0
+	for _, fl := range in.Facts.Flows {
+		if heldByLoss(fl) {
+			reached = max(reached, windowRate(fl))
+		}
+	}
+	return reached
+}
+
+// windowRate is what the congestion window of a connection lets through, in bit/s.
+func windowRate(fl facts.Flow) float64 {
+	return fl.Values["cwnd"] * fl.Values["mss"] * 8 / max(fl.Values["rtt"]/1000, 1e-6)
+}
+
+// lossySummaries finds such tests.
+func lossySummaries(f *facts.Facts) []Finding {
+	lossy, most, over := lossyEnds(f)
 	if len(lossy) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
 	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
 		all := lossy[sum]
 		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s%s, "+
-			"retransmitted %d segments, about %s%%", all.Rate, over, all.Retransmits, units.Digits(100*again(all), 2))
+			"retransmitted %d segments, about %s%%", all.Rate, over, all.Retransmits, units.Digits(100*againOf(all), 2))
 		return worstStream(found)
 	}
 	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %s%%",
-		lossy[0].Rate, over, lossy[0].Retransmits, units.Digits(100*again(lossy[0]), 2))
-	if other := cleaner(f, lossy[0]); other != nil && again(lossy[0]) < most {
+		lossy[0].Rate, over, lossy[0].Retransmits, units.Digits(100*againOf(lossy[0]), 2))
+	if other := cleaner(f, lossy[0]); other != nil && againOf(lossy[0]) < most {
 		found[0].Summary += fmt.Sprintf("; another test reached %s with %d", other.Rate, other.Retransmits)
 		found[0].Evidence = append(found[0].Evidence, other.Source)
 	}
 	const more = 3
 	for _, end := range f.TransferEnds { // without what was changed in between, or at another time
-		if end.Role == "sender" && end.Source.Line > lossy[0].Source.Line && end.Rate > more*lossy[0].Rate && again(end) < most {
+		if end.Role == "sender" && end.Source.Line > lossy[0].Source.Line && end.Rate > more*lossy[0].Rate && againOf(end) < most {
 			found[0].Summary += fmt.Sprintf("; a later test reached %s", end.Rate)
 			found[0].Evidence = append(found[0].Evidence, end.Source)
 			break
 		}
 	}
 	for _, end := range lossy[1:] {
-		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%s%%) at %s", end.Retransmits, units.Digits(100*again(end), 2),
+		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%s%%) at %s", end.Retransmits, units.Digits(100*againOf(end), 2),
 			end.Rate)...)
 	}
 	return worstStream(found)
@@ -282,7 +334,7 @@ func cleaner(f *facts.Facts, end facts.TransferEnd) *facts.TransferEnd {
 	const faster, fewer = 1.1, 100
 	i := slices.IndexFunc(f.TransferEnds, func(other facts.TransferEnd) bool {
 		return other.Role == "sender" && other.Retransmits >= 0 && float64(other.Rate) >= faster*float64(end.Rate) &&
-			other.Seconds >= end.Seconds/2 && shareAgain(other.Bytes, float64(other.Retransmits))*fewer <= shareAgain(end.Bytes, float64(end.Retransmits))
+			other.Seconds >= end.Seconds/2 && againOf(other)*fewer <= againOf(end)
 	})
 	if i < 0 {
 		return nil
@@ -294,7 +346,7 @@ func cleaner(f *facts.Facts, end facts.TransferEnd) *facts.TransferEnd {
 // with a queue that grows before them.
 func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	v := fl.Values
-	reached := v["cwnd"] * v["mss"] * 8 / max(v["rtt"]/1000, 1e-6)
+	reached := windowRate(fl)
 	share := v["retrans_total"] / v["segs_out"]
 	bad := 0.01
 	found := one(fl.Peer, evidence, "towards %s %s%% of segments were lost; a window of %g segments of %g bytes "+

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +32,13 @@ func windowBelowPath() Rule {
 			if out = measuredWindows(f); len(out) > 0 {
 				return out
 			}
-			return severalAreFaster(f)
+			if out = unscaledWindow(f); len(out) > 0 {
+				return out
+			}
+			if out = severalAreFaster(f); len(out) > 0 {
+				return out
+			}
+			return in.losslessTest()
 		},
 		Fires: windowExample("4096\t16384\t65536"),
 		Quiet: windowExample("4096\t16384\t67108864"),
@@ -66,7 +74,10 @@ func (in Input) smallBuffers() (out []Finding) {
 		if in.PathFrom != "" {
 			found[0].Summary += "; this path is " + in.PathFrom
 		}
-		if end.ceiling.Value < 0.2*want {
+		if held := heldAt(in); held > 0 && held < 0.5*end.ceiling.Value {
+			found[0].Summary += fmt.Sprintf("; loss limits first, to %s", rate(held))
+			found = with(Info, found)
+		} else if end.ceiling.Value < 0.2*want {
 			found = with(Critical, found)
 		}
 		out = append(out, found...)
@@ -154,6 +165,26 @@ func measuredWindows(f *facts.Facts) []Finding {
 	return nil
 }
 
+// unscaledWindow finds a test over a long path that lost nothing and moved in each round trip just what a window without
+// the window scale option holds (RFC 7323, section 2.2).
+func unscaledWindow(f *facts.Facts) []Finding {
+	const most, long = 65535, 0.01 // bytes, seconds
+	p, known := roundTrip(f, "")
+	alone, _ := aloneAndTogether(f.TransferEnds)
+	if !known || p.Avg < long || alone.Rate == 0 || shareAgain(alone.Bytes, float64(max(alone.Retransmits, 0))) > 1e-4 {
+		return nil
+	}
+	held := float64(alone.Rate) * p.Avg / 8
+	if held < 0.85*most || held > 1.03*most {
+		return nil
+	}
+	found := one("window scale", []facts.Source{alone.Source, p.Source}, "the test reached %s over an RTT of %s ms, which is %s in "+
+		"flight: what a window of 64 KiB without scaling allows", alone.Rate, units.Digits(1000*p.Avg, 3), units.Bytes(held))
+	found[0].Confirm = "ss -ti on the sender shows no wscale, or tcpdump shows a SYN or SYN-ACK without it."
+	return do("check that window scaling is on at both ends and that no firewall between them removes the option, then whether the "+
+		"program sets its own socket buffer (iperf3 -w)", found)
+}
+
 // severalAreFaster finds a test of one connection over a long path that lost nothing, beside one of several connections
 // that together moved a multiple of it: what bounds the first is its own window.
 func severalAreFaster(f *facts.Facts) []Finding {
@@ -171,6 +202,28 @@ func severalAreFaster(f *facts.Facts) []Finding {
 		"together %s: its window holds only %s over an RTT of %s ms", alone.Rate, together.Rate,
 		units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))
 	for _, name := range windowSettings[f.System] {
+		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
+	}
+	return do("set the same at the other end, whose limit may be the smaller one", found)
+}
+
+// losslessTest finds a test of one connection that lost nothing, had time to grow, and left most of a long path unused: the
+// path did not hold it back.
+func (in Input) losslessTest() []Finding {
+	const long, grown = 0.01, 8 // seconds
+	p, known := roundTrip(in.Facts, "")
+	alone, _ := aloneAndTogether(in.Facts.TransferEnds)
+	lossless := slices.ContainsFunc(in.Facts.TransferEnds, func(end facts.TransferEnd) bool {
+		return end.Retransmits == 0 && end.Lost < 0 && end.Stream == alone.Stream && end.Rate >= alone.Rate
+	})
+	if !known || p.Avg < long || !lossless || alone.Seconds < grown || float64(alone.Rate) > 0.6*in.Path.LinkGoodput() {
+		return nil
+	}
+	found := one("one connection", []facts.Source{alone.Source, p.Source}, "it retransmitted nothing and reached %s of %s: %s in "+
+		"flight over an RTT of %s ms", alone.Rate, in.Path.Rate, units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))
+	found[0].Because = "Where nothing is lost, the congestion window is not what limits: the buffer of one end is, or a program " +
+		"that does not send or read faster."
+	for _, name := range windowSettings[in.Facts.System] {
 		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
 	}
 	return do("set the same at the other end, whose limit may be the smaller one", found)

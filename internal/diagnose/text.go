@@ -353,7 +353,13 @@ func (f Finding) details(b *strings.Builder) {
 		if i+1 < len(f.Fix) && f.Fix[i+1].ValueFor == fix.ValueFor {
 			fix.ValueFor = "" // said with the last one
 		}
-		fix.write(b)
+		for i, step := range fix.Steps() {
+			lead := "       "
+			if i == 0 {
+				lead = "  do:  "
+			}
+			wrap(b, lead, "         ", step)
+		}
 	}
 	if f.Confirm != "" {
 		wrap(b, "  confirmed if: ", "       ", f.Confirm)
@@ -363,21 +369,13 @@ func (f Finding) details(b *strings.Builder) {
 // formulaWidth is how long a formula may be that is read at a glance.
 const formulaWidth = 60
 
-// write says what to do: in words, as a command for now, as the line of a file for good.
-func (f Fix) write(b *strings.Builder) {
-	said := false
-	put := func(what string) {
-		lead := "       "
-		if !said {
-			lead, said = "  do:  ", true
-		}
-		wrap(b, lead, "         ", what)
-	}
+// Steps say what to do: in words, as a command for now, as the line of a file for good.
+func (f Fix) Steps() (steps []string) {
 	if f.Action != "" {
-		put(f.Action)
+		steps = append(steps, f.Action)
 	}
 	if f.Command != "" {
-		put(f.Command)
+		steps = append(steps, f.Command)
 	}
 	if f.File != "" {
 		kept := "in " + f.File + ": " + f.Line
@@ -387,37 +385,46 @@ func (f Fix) write(b *strings.Builder) {
 		if f.Command != "" {
 			kept = "to make it permanent, " + kept
 		}
-		put(kept)
+		steps = append(steps, kept)
 	}
-	if f.Setting != "" && !said {
+	if f.Setting != "" && len(steps) == 0 {
 		to := "; wirerate explain shows the value"
 		if f.Value != "" {
 			to = " to " + f.Value
 		}
-		put("set " + f.Setting + to)
+		steps = append(steps, "set "+f.Setting+to)
 	}
 	if f.ValueFor != "" {
-		put("the value is " + f.ValueFor)
+		steps = append(steps, "the value is "+f.ValueFor)
 	}
+	if value := f.valueWords(); value != "" {
+		steps = append(steps, value)
+	}
+	return steps
+}
+
+// valueWords say how to choose a value that is not known.
+func (f Fix) valueWords() string {
+	const lead = unknownValue + ": "
 	switch {
 	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command+f.Line, unknownValue):
+		return ""
 	case f.Setting == steering:
-		put(unknownValue + ": one bit per CPU, in hexadecimal: f for 4 CPUs, ff for 8")
+		return lead + "one bit per CPU, in hexadecimal: f for 4 CPUs, ff for 8"
 	case raisedFrom(f.Setting) && strings.HasPrefix(f.Command, "sysctl "):
 		computed := ""
 		if f.Formula != "" {
 			computed = "; wirerate plan computes it"
 		}
-		put(unknownValue + ": start with twice what sysctl " + f.Setting + " shows" + computed)
+		return lead + "start with twice what sysctl " + f.Setting + " shows" + computed
 	case raisedFrom(f.Setting):
-		put(unknownValue + ": start with twice the current value")
+		return lead + "start with twice the current value"
 	case f.Formula == "":
-		put(unknownValue + ": wirerate explain " + f.Setting + " shows how to choose it")
+		return lead + "wirerate explain " + f.Setting + " shows how to choose it"
 	case len(f.Formula) > formulaWidth:
-		put(unknownValue + ": wirerate plan computes it; wirerate explain " + f.Setting + " shows how")
-	default:
-		put(unknownValue + ": " + f.Formula + " (wirerate plan computes it)")
+		return lead + "wirerate plan computes it; wirerate explain " + f.Setting + " shows how"
 	}
+	return lead + f.Formula + " (wirerate plan computes it)"
 }
 
 // Grouped says each reason once, with the rules that it kept from judging.

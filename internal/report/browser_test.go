@@ -53,7 +53,7 @@ func TestPagesInBrowser(t *testing.T) {
 	}
 	all := pages(t)
 	var page strings.Builder
-	fmt.Fprintf(&page, "<!doctype html><title>%d pages</title><script>%s</script><body>", 2*len(all), inspector)
+	fmt.Fprintf(&page, "<!doctype html><meta charset=utf-8><title>%d pages</title><script>%s</script><body>", 2*len(all), inspector)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, width := range []int{375, 1200} {
 			fmt.Fprintf(&page, `<iframe title="%s at %d" style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, name, width, width, html.EscapeString(all[name]))

@@ -14,6 +14,7 @@ import (
 
 // Inspection is what inspect found out about one or both ends of a path.
 type Inspection struct {
+	Host     string // its name among several
 	Hosts    []*facts.Facts
 	Path     string // as declared or measured, empty when nobody said
 	Verdict  string // what limits, in one sentence; made of the rest when empty
@@ -45,27 +46,6 @@ func evidenceWords(s facts.Source) string {
 		where += fmt.Sprintf(":%d", s.Line)
 	}
 	return where + "  " + strings.TrimSpace(s.Text)
-}
-
-func fixes(f diagnose.Finding) []string {
-	var out []string
-	for _, fix := range f.Fix {
-		said := cmp.Or(fix.Action, fix.Command)
-		if fix.Action != "" && fix.Command != "" {
-			said += ": " + fix.Command
-		}
-		if said == "" {
-			said = "set " + fix.Setting
-			if fix.Value != "" {
-				said += " to " + fix.Value
-			}
-		}
-		if fix.File != "" {
-			said += "; to make it permanent, in " + fix.File + ": " + fix.Line
-		}
-		out = append(out, said)
-	}
-	return out
 }
 
 // severitySign is a severity's shape.
@@ -118,9 +98,18 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+type inspectPage struct {
+	Headline string
+	Several  bool
+	Each     []inspectView
+}
+
 type inspectView struct {
 	Inspection
+	Number   int    // of several hosts, from 1; 0: the page is of one
+	Name     string // the host's, on a page of several
 	Headline string
+	Worst    *diagnose.Finding // the first of the findings
 	Roofline template.HTML
 	Ceilings []ceilingView
 	Unknown  []string // why ceilings are not known
@@ -132,11 +121,31 @@ type findingView struct {
 	diagnose.Finding
 	Sign, Subject string
 	Lines         []string
-	Do            []string
+	Do            [][]string
 }
 
-// InspectHTML writes an inspection as one page.
-func InspectHTML(w io.Writer, in Inspection) error {
+// InspectHTML writes the inspections as one page; that of several hosts begins with a table of them.
+func InspectHTML(w io.Writer, all ...Inspection) error {
+	var page inspectPage
+	problems := 0
+	for i, in := range all {
+		v := viewOf(in)
+		page.Headline = v.Headline
+		if len(all) > 1 {
+			v.Number, v.Name = i+1, in.Host
+		}
+		if v.Worst != nil && v.Worst.Severity.AtLeast(diagnose.Warning) {
+			problems++
+		}
+		page.Each = append(page.Each, v)
+	}
+	if page.Several = len(all) > 1; page.Several {
+		page.Headline = fmt.Sprintf("%d hosts, %d with problems", len(all), problems)
+	}
+	return writePage(w, "inspect", page)
+}
+
+func viewOf(in Inspection) inspectView {
 	v := inspectView{Inspection: in, Headline: inspectHeadline(in), Unknown: diagnose.WhyUnknown(in.Ceilings)}
 	v.Verdict = capital(in.Verdict)
 	var c canvas
@@ -149,7 +158,10 @@ func InspectHTML(w io.Writer, in Inspection) error {
 		}
 	}
 	for _, f := range in.Findings {
-		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: f.Said(), Do: fixes(f)}
+		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: f.Said()}
+		for _, fix := range f.Fix {
+			fv.Do = append(fv.Do, fix.Steps())
+		}
 		for _, e := range f.Evidence {
 			fv.Lines = append(fv.Lines, evidenceWords(e))
 		}
@@ -158,5 +170,8 @@ func InspectHTML(w io.Writer, in Inspection) error {
 	for _, h := range in.Hosts {
 		v.Hosts = append(v.Hosts, hostWords(h))
 	}
-	return writePage(w, "inspect", v)
+	if len(in.Findings) > 0 {
+		v.Worst = &in.Findings[0]
+	}
+	return v
 }
