@@ -187,7 +187,7 @@ var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|iw[mnx]\
 	` [0-9a-f]+\.wifi)?): .*` +
 	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|fatal firmware error|start error log dump|` +
 	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
-	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|^\W*Microcode SW error detected\. ? ?Restarting|` +
+	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|MCU message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*(?:\[ *[\d.]+\] )?(MCU) message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*Microcode SW error detected\. ? ?Restarting|` +
 	`\b(ieee80211 phy\d+): (?:Hardware restart was requested|cmd 0x[0-9a-f]+=\w+ timed out)|` +
 	`\bremoteproc \w+: (?:crash detected in|recovering) \S*(?:wcss|wpss|wlan)`)
 

@@ -193,5 +193,34 @@ func stationReturns(f *facts.Facts) []Finding {
 			"logs it in between; disable power saving on the station, and allow a longer silence (hostapd.conf: ap_max_inactivity=3600)",
 			found))
 	}
-	return nil
+	return unheardAnswers(f)
 }
+
+// unheardAnswers finds stations that do not acknowledge what the access point answers (hostapd, ieee802_11.c).
+func unheardAnswers(f *facts.Facts) []Finding {
+	const least = 3
+	if lines, n := matching(f, notAdded); n >= least {
+		found := with(Info, one(firstGroup(notAdded, lines[0].Text), lines, "its driver did not take stations (%s)", counted(n, "time")))
+		found[0].Because = "The driver or the card's firmware has no room for another station, or hangs: these stations cannot connect."
+		found[0].Confirm = "After a restart of the radio the stations connect."
+		return decisive(do("restart the radio (OpenWrt: wifi down, wifi up), and update its driver and firmware; if many stations are "+
+			"connected, spread them over more access points", found))
+	}
+	lines, n := matching(f, notAcknowledged)
+	if n < least {
+		return nil
+	}
+	m := notAcknowledged.FindStringSubmatch(lines[0].Text)
+	if m == nil {
+		return nil
+	}
+	found := with(Info, one(m[1], lines, "stations did not acknowledge its responses, such as %s (%s)", m[2], counted(n, "time")))
+	found[0].Because = "The access point hears these stations, but they do not hear it: they are at the edge of its range or on their " +
+		"way to another one, or the channel is busy at their place."
+	return decisive(do("check their signal (iw dev "+m[1]+" station dump: below -75 dBm is weak), try another channel, and move the access point "+
+		"nearer to them", found))
+}
+
+var notAdded = regexp.MustCompile(`\b(\w[\w.-]*): STA [0-9a-fA-FxX:]{17} IEEE 802\.11: Could not add STA to kernel driver`)
+
+var notAcknowledged = regexp.MustCompile(`\b(\w[\w.-]*): STA ([0-9a-fA-FxX:]{17}) IEEE 802\.11: did not acknowledge (?:auth|assoc)\w+ response`)
