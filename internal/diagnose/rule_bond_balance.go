@@ -35,11 +35,31 @@ func bondBalance() Rule {
 					"one of %d members, policy %s",
 					100*float64(most)/float64(all), len(members), policy))...)
 			}
+			if out == nil {
+				return bondTested(in.Facts)
+			}
 			return out
 		},
 		Fires: bondExample(10),
 		Quiet: bondExample(4_000_000_000),
 	}
+}
+
+// bondTested finds a test of several streams that reached just what one member carries, on a bond that hashes MAC or IP
+// addresses alone: all packets between two hosts then use one member.
+func bondTested(f *facts.Facts) []Finding {
+	_, together := aloneAndTogether(f.TransferEnds)
+	link := filledLink(float64(together.Rate))
+	for i := range f.NICs {
+		bond := &f.NICs[i]
+		if link == 0 || bond.Kind != "bond" || !hashes(f, bond) || strings.Contains(bond.Hash, "+4") || !strings.HasPrefix(bond.Hash, "layer2") {
+			continue
+		}
+		return decisive(with(Info, do("hash over ports too, at both ends and in the switch (Linux: xmit_hash_policy layer3+4)",
+			one(bond.Name, []facts.Source{bond.Shown["hash"], together.Source}, "several streams together reached %s, a single "+
+				"member's rate, and the policy is %s", together.Rate, bond.Hash))))
+	}
+	return nil
 }
 
 // memberTraffic is what the members of a bond sent, in bytes where they are

@@ -41,10 +41,14 @@ func oneQueue() Rule {
 					out = append(out, found...)
 					continue
 				}
-				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
+				guest := n.Queues.MaxCombined == 1 && (n.Driver == "virtio_net" || n.Driver == "")
+				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" || guest {
 					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]},
 						"the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
 					found[0].Fix = []Fix{{Setting: steering}}
+					if guest {
+						found = decisive(do(guestQueues, found))
+					}
 					out = append(out, found...)
 				}
 			}
@@ -65,6 +69,10 @@ func oneQueue() Rule {
 				"settings:\nCombined:\t1\n"),
 	}
 }
+
+// guestQueues is what to do about a virtual machine's card with one queue.
+const guestQueues = "give the virtual machine's card several queues, up to one per core (libvirt: <driver name='vhost' queues='4'/>; " +
+	"Proxmox VE: queues=4 of net0), and use them in the guest: ethtool -L NAME combined 4"
 
 // oneReceiver finds a processor that took nearly all packets, where nothing
 // says which interrupts brought them.

@@ -43,8 +43,7 @@ func packetThread() Rule {
 				action := "spread the receive load: " + moreQueues(t.Name) + " or, for PPPoE and tunnels, netisr threads " +
 					"(net.isr.dispatch=deferred; net.isr.maxthreads=-1 in /boot/loader.conf)"
 				if strings.HasPrefix(t.Name, "vhost-") {
-					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
-						"ethtool -L NAME combined 4): each has its own thread"
+					action = guestQueues + ": each has its own thread"
 				}
 				if in.Facts.System == "openbsd" {
 					action = "use cards with several queues, and spread the traffic over more flows, which go to different softnet threads"

@@ -73,11 +73,14 @@ func judged(in Input, code string) (out []Finding) {
 	return out
 }
 
-// fixed reports whether an offload is one that its driver does not let anybody change.
+// fixed reports whether an offload is one that its driver does not let anybody change, or the card has no more queues.
 func fixed(f *facts.Facts, base, iface string) bool {
-	name, ok := strings.CutPrefix(base, "ethtool:features/")
 	n := f.NIC(iface)
-	return ok && n != nil && n.Features[name].Fixed
+	if n == nil {
+		return false
+	}
+	name, offload := strings.CutPrefix(base, "ethtool:features/")
+	return offload && n.Features[name].Fixed || base == "ethtool:channels/combined" && n.Queues.MaxCombined == 1
 }
 
 // releases are the host's own, or the newest and the oldest one of the catalog.

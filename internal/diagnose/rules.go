@@ -26,7 +26,7 @@ func Rules() []Rule {
 		softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(), diskWait(), diskErrors(), poolWait(), arrayRebuilds(),
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), shaperGiants(), shaperFIFO(), qdiscDrops(), sendRingFull(), tapQueue(), overlayDrops(), bundlePort(),
-		shaperLimit(), testWindow(), programBuffer(), sshWindow(), hundredMegabit(), testProgram(), slowerLink(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
+		shaperLimit(), bondBalance(), testWindow(), programBuffer(), sshWindow(), hundredMegabit(), testProgram(), slowerLink(), bufferbloat(), delayedRoundTrips(), interruptModeration(), bondAggregator(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), nfsSlow(), serverSilent(), clusterHostsSilent(), cephSlow(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),

@@ -236,7 +236,7 @@ func cpuinfo(count string) string {
 	for id := range min(max(n, 0), 8192) {
 		fmt.Fprintf(&b, "processor\t: %d\nphysical id\t: 0\ncore id\t: %d\n\n", id, id)
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // takeStatistics keeps counters of /sys/class/net: as grep prints several, or the number of one file alone. Numbers of
