@@ -7,6 +7,39 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
+// TestRemediesOfPosts holds that what a post says was tried, and what its outputs show to be harmless, changes what is said.
+func TestRemediesOfPosts(t *testing.T) {
+	for _, c := range []struct{ from, text, post, rule, want, never string }{
+		{"dmesg", "[  81.2] e1000e 0000:00:19.0 eno1: Detected Hardware Unit Hang:\n",
+			"I disabled TSO, GSO and other offloads (ethtool). This did not resolve it.\n", "transmit-timeout", "disabling offloads did not help", "tso off"},
+		{"dmesg", "[  81.2] e1000e 0000:00:19.0 eno1: Detected Hardware Unit Hang:\n",
+			"I disabled the firewall. This did not resolve it.\n", "transmit-timeout", "tso off", "did not help"},
+		{"dmesg", "Mar  2 21:51:49 gw netifd: Network device 'pppoe-wan' link is down\n", "", "link-flaps", "check the log of pppd", "set-eee"},
+		{"tc -s qdisc show", "qdisc cake 8021: dev eth0 root refcnt 2 bandwidth 8Mbit besteffort ack-filter\n Sent 3816835440 bytes 8077772 pkt " +
+			"(dropped 4081969, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n\n                  Tin 0\n  thresh          8Mbit\n  pkts         12159752\n" +
+			"  drops          965953\n  marks            3276\n  ack_drop      3116016\n", "", "qdisc-drops", "965953 since boot", "4081969"},
+	} {
+		f, err := facts.FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n", c.from: c.text}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Rest = c.post
+		said := ""
+		found, _ := Evaluate(Input{Facts: f})
+		for _, x := range found {
+			if x.Rule == c.rule {
+				said += x.Summary
+				for _, fix := range x.Fix {
+					said += "\n" + fix.Action
+				}
+			}
+		}
+		if !strings.Contains(said, c.want) || strings.Contains(said, c.never) {
+			t.Errorf("%s: %q", c.text, said)
+		}
+	}
+}
+
 // TestRemediesSay what an engineer types next, with the name of the interface where a line shows it.
 func TestRemediesSay(t *testing.T) {
 	for what, c := range map[string]struct {

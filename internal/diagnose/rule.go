@@ -76,6 +76,8 @@ type Example struct {
 	Peer map[string]string
 	// Written are lines of configuration files.
 	Written []Written
+	// Post is what stands beside the outputs.
+	Post string
 }
 
 // Input is what rules judge.

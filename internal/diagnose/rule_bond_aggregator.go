@@ -12,7 +12,7 @@ import (
 // bondAggregator finds members of a bond that LACP leaves out.
 func bondAggregator() Rule {
 	return Rule{
-		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding|messages"},
+		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding|messages|interfaces"},
 		Severity: Warning,
 		Because: "With 802.3ad only the members of the active aggregator carry traffic: those whose switch ports run LACP " +
 			"with the same key and speed.",

@@ -263,8 +263,8 @@ func lossyEnds(f *facts.Facts) (lossy []facts.TransferEnd, most float64, over st
 		most, over = 0.001, fmt.Sprintf(" over an RTT of %s ms", units.Digits(1000*p.Avg, 3))
 	}
 	for _, end := range f.TransferEnds {
-		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && againOf(end) >= most &&
-			!(most < 0.01 && fillsLink(f, float64(end.Rate))) {
+		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 &&
+			(againOf(end) >= most && !(most < 0.01 && fillsLink(f, float64(end.Rate))) || againOf(end) >= 0.001 && cleaner(f, end) != nil) {
 			lossy = append(lossy, end)
 		}
 	}
@@ -310,6 +310,10 @@ func lossySummaries(f *facts.Facts) []Finding {
 	}
 	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s%s retransmitted %d segments, about %s%%",
 		lossy[0].Rate, over, lossy[0].Retransmits, units.Digits(100*againOf(lossy[0]), 2))
+	if other := cleaner(f, lossy[0]); other != nil && againOf(lossy[0]) < most {
+		found[0].Summary += fmt.Sprintf("; another test reached %s with %d", other.Rate, other.Retransmits)
+		found[0].Evidence = append(found[0].Evidence, other.Source)
+	}
 	const more = 3
 	for _, end := range f.TransferEnds { // without what was changed in between, or at another time
 		if end.Role == "sender" && end.Source.Line > lossy[0].Source.Line && end.Rate > more*lossy[0].Rate && againOf(end) < most {
@@ -323,6 +327,19 @@ func lossySummaries(f *facts.Facts) []Finding {
 			end.Rate)...)
 	}
 	return worstStream(found)
+}
+
+// cleaner is the summary of another test of the same text that was faster and hardly retransmitted; nil where there is none.
+func cleaner(f *facts.Facts, end facts.TransferEnd) *facts.TransferEnd {
+	const faster, fewer = 1.1, 100
+	i := slices.IndexFunc(f.TransferEnds, func(other facts.TransferEnd) bool {
+		return other.Role == "sender" && other.Retransmits >= 0 && float64(other.Rate) >= faster*float64(end.Rate) &&
+			other.Seconds >= end.Seconds/2 && againOf(other)*fewer <= againOf(end)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &f.TransferEnds[i]
 }
 
 // lossLimited says what holds a connection back, and whether its losses come

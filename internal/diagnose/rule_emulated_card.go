@@ -12,7 +12,7 @@ import (
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Needs: []string{"linux:driver *|lspci|guest cards", "freebsd:messages|interface counters",
+		Needs: []string{"linux:driver *|lspci|guest cards|messages", "freebsd:messages|interface counters",
 			"openbsd:messages|interface counters"},
 		Because: "Every register access of an emulated card causes an exit to the hypervisor; a paravirtual card (virtio, " +
 			"vmxnet3, ENA, netvsc) uses shared memory.",
@@ -33,7 +33,10 @@ func emulatedCard() Rule {
 				}
 			}
 			if out == nil {
-				return imitatedOnBus(in.Facts)
+				out = imitatedOnBus(in.Facts)
+			}
+			if out == nil {
+				out = emulatedInLog(in.Facts, virtual)
 			}
 			return out
 		},
@@ -69,6 +72,16 @@ func imitatedOnBus(f *facts.Facts) []Finding {
 		}
 	}
 	return nil
+}
+
+// emulatedInLog finds the driver of such a card in the log of a host that is, or that the post says is, a virtual machine.
+func emulatedInLog(f *facts.Facts, virtual bool) []Finding {
+	lines, n := matching(f, oldDriverUp)
+	if n == 0 || !virtual && !hypervisorNamed.MatchString(f.Rest) {
+		return nil
+	}
+	m := oldDriverUp.FindStringSubmatch(lines[0].Text)
+	return do(paravirtual, one(m[2], lines, "it is an emulated card (driver %s) in a virtual machine", m[1]))
 }
 
 // emulatedOnBSD finds in the boot messages the old cards that hypervisors imitate, and cards with the address of a hypervisor
@@ -116,6 +129,8 @@ var (
 	// oldCardOnRoot is lspci's line of such a card: QEMU's e1000, rtl8139, ne2k_pci and pcnet, VirtualBox' 82545EM and PCnet.
 	oldCardOnRoot = regexp.MustCompile(`^(?:0000:)?(00:[0-9a-f]{2}\.[0-7]) (?:Ethernet|Network) controller: .*` +
 		`(8254[05]EM|RTL-8100/8101L/8139|RTL-?8139|RTL-8029|79[Cc]970)`)
+	// oldDriverUp is what drivers of such cards log of a link that comes up.
+	oldDriverUp = regexp.MustCompile(`\b(e1000|8139cp|8139too|pcnet32)(?: [0-9a-f:.]{7,12})?:? (\w+):? (?:NIC Link is Up|link up,)`)
 	// imitatedCard is an old card that a hypervisor imitates.
 	imitatedCard = regexp.MustCompile(`\b((?:em|re|rl|le|pcn|de)\d+)(?:: <| at pci).*(8254[05]EM|RTL8139|` +
 		`8139C\+|Am79C97\d|PCnet)`)

@@ -19,6 +19,10 @@ func linkErrors() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				if n.Kind == "wireguard" {
+					out = append(out, unallowedSources(n)...)
+					continue
+				}
 				name, c := largest(nicMatching(n, damagedFrame))
 				if c.Value == 0 {
 					if _, fixed := fixedCopper(n, in.Facts.System); n.Duplex == "half" || fixed || !physical(n) {
@@ -81,6 +85,22 @@ func buffersOrDamage(in Input, driver string, found []Finding) []Finding {
 	}
 	return do("check the driver's own counters ("+command+"): CRC errors point at cable and optic, missed packets at the ring and the "+
 		"cores", found)
+}
+
+// unallowedSources finds packets that WireGuard of Linux refused (drivers/net/wireguard/receive.c, dishonest_packet_peer and
+// dishonest_packet_type): no cable damages what is inside of a tunnel.
+func unallowedSources(n *facts.NIC) []Finding {
+	_, c := largest(nicCounters(n, "link.rx_frame", "rx_errors_frame"))
+	if c.Value == 0 {
+		return nil
+	}
+	found := with(Info, one(n.Name, []facts.Source{c.Source}, "packets of a peer were refused: %s%s", happened(c), ofReceived(n, c)))
+	found[0].Share = lossShare(c, received(n))
+	found[0].Because = "Their source address is not in AllowedIPs of that peer, or they are no IP packets: WireGuard drops them after " +
+		"decryption and counts them as frame errors."
+	found[0].Confirm = "dmesg shows \"Packet has unallowed src IP\" after echo module wireguard +p > /sys/kernel/debug/dynamic_debug/control."
+	return do("add the networks behind that peer to its AllowedIPs at this end (wg show "+n.Name+" allowed-ips), or translate their "+
+		"addresses at the peer (NAT)", found)
 }
 
 // fabricErrors finds ports of InfiniBand that count damaged symbols or packets, or had to train their link again. How often

@@ -86,6 +86,10 @@ func flapAction(f *facts.Facts, name string) string {
 	if wirelessName.MatchString(name) {
 		return "check the signal and the wpa_supplicant log"
 	}
+	if dialledName.MatchString(name) {
+		return "check the log of pppd and of the modem for the reason: a link without answers to LCP echoes, a loss of sync, or a " +
+			"session that the provider ended"
+	}
 	if f.System == system.FreeBSD && usbCardName.MatchString(name) {
 		return "try another USB port and cable, then another adapter: USB adapters often drop off the bus or lose their link; for a " +
 			"router use a PCI Express card"
@@ -104,6 +108,9 @@ func flapAction(f *facts.Facts, name string) string {
 	return "replace the cable or optic, then change the switch port; if it continues, disable Energy Efficient Ethernet (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }
+
+// dialledName are interfaces of PPP, which no cable of their own holds up.
+var dialledName = regexp.MustCompile(`^(?:ppp(?:oe|oa|tp)?[-\d]|l2tp-)`)
 
 // usbCardName are cards on USB of FreeBSD, whatever their driver.
 var usbCardName = regexp.MustCompile(`^ue\d+$`)

@@ -61,6 +61,9 @@ func lowVoltage(f *facts.Facts) []Finding {
 	return decisive(do("use a power supply and cable made for this board, and a powered hub for USB devices", found))
 }
 
-var undervoltage = regexp.MustCompile(`\b[Uu]nder-?voltage detected`)
+// undervoltage and clockThrottled are also the bits of vcgencmd get_throttled, of now and of the time since boot
+// (raspberrypi/documentation, graphics-utilities.adoc): 0 and 16 for the voltage, 3 and 19 for the temperature.
+var undervoltage = regexp.MustCompile(`\b[Uu]nder-?voltage detected|\bthrottled=0x(?:[0-9a-f]?[13579bdf][0-9a-f]{4}|[0-9a-f]{0,5}[13579bdf])\b`)
 
-var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled`)
+var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled|` +
+	`\bthrottled=0x(?:[89a-f][0-9a-f]{4}|[0-9a-f]{0,5}[89a-f])\b`)

@@ -34,8 +34,9 @@ func offloadsOff() Rule {
 				if len(names) > 0 {
 					found := one(n.Name, evidence, "disabled: %s", strings.Join(names, ", "))
 					found[0].Fix = fix
-					if triedOff.MatchString(in.Facts.Rest) {
-						found = with(Info, found) // they were on while it was slow
+					if offByTrial.MatchString(in.Facts.Rest) {
+						found = with(Info, found)
+						found[0].Summary += "; according to the text this was a test"
 					}
 					out = append(out, found...)
 				}
@@ -47,8 +48,11 @@ func offloadsOff() Rule {
 	}
 }
 
-// triedOff is what people say who disabled offloads to see whether that helps.
-var triedOff = regexp.MustCompile(`(?i)\b(?:try|tried|trying|even|already)\b[^.\n]{0,60}\b(?:disabl\w+|turn\w* off|switch\w* off)\b[^.\n]{0,40}\boffload`)
+// offByTrial is how the author of a post says that offloads were disabled to see whether that helps: they were on while it was
+// slow.
+var offByTrial = regexp.MustCompile(`(?i)\b(?:try|tried|trying|test(?:ed|ing)?|even|already)\b[^.\n]{0,60}` +
+	`\b(?:disabl\w+|(?:turn|switch)\w* off|without)\b[^.\n]{0,60}\b(?:offload|tso|gso|gro|lro|checksum)|` +
+	`\boffload(?:s|ing)?\b[^.\n]{0,80}\b(?:no|any) (?:change|difference|effect|improvement)`)
 
 // forwardedUDP finds what tailscale says of a card whose datagrams are forwarded one by one.
 func forwardedUDP(f *facts.Facts) []Finding {

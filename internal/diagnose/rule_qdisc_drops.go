@@ -19,6 +19,7 @@ func qdiscDrops() Rule {
 				n := &in.Facts.NICs[i]
 				out = append(out, discardsAll(n)...)
 				for _, q := range ofOneKind(n.Qdiscs) {
+					q.Dropped = withoutAcks(q.Qdisc)
 					if saidByChildren(n.Qdiscs, q.Qdisc) {
 						continue
 					}
@@ -120,6 +121,19 @@ func saidByChildren(all []facts.Qdisc, q facts.Qdisc) bool {
 		}
 	}
 	return below > 0 && (q.Kind == "mq" || q.Kind == "mqprio" || below >= q.Dropped.Value)
+}
+
+// withoutAcks are the drops of a queue without the acknowledgements that cake's ack-filter left out (sch_cake.c counts them
+// in both).
+func withoutAcks(q facts.Qdisc) facts.Counter {
+	c := q.Dropped
+	if c.Rate != nil || c.Earlier != nil {
+		return c
+	}
+	for _, t := range q.Tins {
+		c.Value -= min(t.AckDrops, c.Value)
+	}
+	return c
 }
 
 // kindOfQueue are the queues of one kind that a card with several of them has below mq.

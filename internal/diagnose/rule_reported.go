@@ -177,12 +177,20 @@ var clockIn = regexp.MustCompile(`^(.*?)(?:\b(\d\d):(\d\d):(\d\d)\b|\[ *(\d{1,9}
 
 // within says in what time the first and the last of several lines came, where both are of one day.
 func within(lines []facts.Source) string {
+	if passed := elapsed(lines); passed > 0 {
+		return " in " + passed.String()
+	}
+	return ""
+}
+
+// elapsed is the time between the first two lines, 0 where they do not tell.
+func elapsed(lines []facts.Source) time.Duration {
 	if len(lines) < 2 {
-		return ""
+		return 0
 	}
 	first, last := clockIn.FindStringSubmatch(lines[0].Text), clockIn.FindStringSubmatch(lines[1].Text)
 	if first == nil || last == nil || first[1] != last[1] {
-		return ""
+		return 0
 	}
 	seconds := func(m []string) (sum int) {
 		for i, unit := range []int{3600, 60, 1, 1} {
@@ -191,11 +199,7 @@ func within(lines []facts.Source) string {
 		}
 		return sum
 	}
-	passed := time.Duration(seconds(last)-seconds(first)) * time.Second
-	if passed <= 0 {
-		return ""
-	}
-	return " in " + passed.String()
+	return max(time.Duration(seconds(last)-seconds(first))*time.Second, 0)
 }
 
 // reportText is what a failure means, and what to do about it; peer tells that the address in the line is where to look,

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -13,7 +15,9 @@ func slowerLink() Rule {
 			"faster, another link on the path is the bottleneck.",
 		Confirm: "One port on the path (hosts, switches) shows this speed.",
 		Check: func(in Input) []Finding {
-			for _, tr := range testedRates(in.Facts) {
+			const slower = 0.9
+			tested := testedRates(in.Facts)
+			for _, tr := range tested {
 				link := tr.link()
 				if link < units.Gbit || tr.outrun(in.Facts) {
 					continue
@@ -24,8 +28,12 @@ func slowerLink() Rule {
 					found[0].Summary += "; this host's own link runs at " + n.Speed.String()
 					return with(Warning, do("find the port or cable on the path that runs at "+link.String(), found))
 				}
-				return decisive(do("use a faster link for more; otherwise check disks, the program and its protocol: the network is "+
-					"not the bottleneck here", found))
+				found = do("use a faster link for more; otherwise check disks, the program and its protocol: the network is "+
+					"not the bottleneck here", found)
+				if slices.ContainsFunc(tested, func(other testedRate) bool { return other.rate < slower*tr.rate }) {
+					return found // what it is compared with is slow for another reason
+				}
+				return decisive(found)
 			}
 			return nil
 		},

@@ -25,6 +25,7 @@ func judge(t *testing.T, e Example) (*facts.Facts, []Finding, []NotEvaluated) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Rest = e.Post
 	in := Input{Facts: f, Path: e.Path, Role: e.Role, Written: e.Written}
 	if e.Peer != nil {
 		if in.Peer, err = facts.FromTexts("peer", e.Peer, 0); err != nil {

@@ -68,8 +68,33 @@ func hungCards(f *facts.Facts, lines []facts.Source, n int) []Finding {
 		}
 	}
 	found := one(shortList(names, 4), lines, "the kernel reported a hung card (%s)", counted(n, "line"))
-	return do(hungAction(lines[0].Text), ofHypervisor(found))
+	action := hungAction(lines[0].Text)
+	if intelGigabit.MatchString(lines[0].Text) && offloadsTried(f) {
+		action = "update the driver and the card's firmware, disable " + sleepingSlot + ", or use another card; according to the text, " +
+			"disabling offloads did not help"
+	}
+	return do(action, ofHypervisor(found))
 }
+
+// offloadsTried reports whether a post says that offloads were switched off, and that this did not help.
+func offloadsTried(f *facts.Facts) bool {
+	const longest = 2048
+	for line := range strings.Lines(f.Rest) {
+		if len(line) > longest {
+			continue
+		}
+		if at := offloadsGone.FindStringIndex(line); at != nil && withoutEffect.MatchString(line[at[1]:]) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	offloadsGone  = regexp.MustCompile(`(?i)\b(?:disabl\w+|(?:turn|switch)(?:ed|ing)? off|without)\b[^.]{0,60}\b(?:offload\w*|[tg]so|gro)\b|\b(?:[tg]so|gro) off\b`)
+	withoutEffect = regexp.MustCompile(`(?i)\b(?:did|does|do)(?: not|n['’]t) (?:\w+ )?(?:help|resolve|solve|fix|prevent|stop|change|work|make a difference)|` +
+		`\bno (?:effect|change|difference|luck|improvement|success)\b|\bto no avail\b|\bwithout (?:success|effect)\b`)
+)
 
 // ofRealtek names the vendor's driver for the chips that FreeBSD's own often resets (net/realtek-re-kmod of its ports;
 // watchdog timeouts end with it: opnsense/core issue 6301).
@@ -163,7 +188,7 @@ var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|iw[mnx]\
 	` [0-9a-f]+\.wifi)?): .*` +
 	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|fatal firmware error|start error log dump|` +
 	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
-	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|^\W*Microcode SW error detected\. ? ?Restarting|` +
+	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|MCU message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*(?:\[ *[\d.]+\] )?(MCU) message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*Microcode SW error detected\. ? ?Restarting|` +
 	`\b(ieee80211 phy\d+): (?:Hardware restart was requested|cmd 0x[0-9a-f]+=\w+ timed out)|` +
 	`\bremoteproc \w+: (?:crash detected in|recovering) \S*(?:wcss|wpss|wlan)`)
 

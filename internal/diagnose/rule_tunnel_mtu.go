@@ -30,6 +30,13 @@ func tunnelMTU() Rule {
 					"value, at both ends", mtu, mtu-ipAndUDP), one("openvpn", lines, "the path MTU is %d bytes, and larger packets "+
 					"were sent (%s)", mtu, counted(n, "line")))
 			}
+			if merged, n := matching(in.Facts, mergedPackets); n > 0 {
+				found := one("udp2raw", merged, "it drops packets that are larger than it takes (%s)", counted(n, "line"))
+				found[0].Because = "GRO of the receiving interface merges packets, and udp2raw sees the merged one; or the tunnel inside sends " +
+					"packets that are too large."
+				return do("start udp2raw with --fix-gro at both ends, or switch GRO off on the interface that receives (ethtool -K NAME gro off); "+
+					"otherwise lower the MTU of the tunnel inside", found)
+			}
 			return do("lower the MSS inside the tunnel (OpenVPN: mssfix 1360 and one tun-mtu at both ends; "+
 				"WireGuard: MTU 80 below that of the outgoing interface, 1420 for 1500 and 1200 for 1280), or "+
 				"clamp it where packets are forwarded ("+clampedMSS(in.Facts.System,
@@ -142,8 +149,12 @@ func told(line string) int {
 
 var pathTold = regexp.MustCompile(`EMSGSIZE Path-MTU=(\d{3,5})\]`)
 
-const refusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data len=\d+ \(>=\d+\)|write UDPv?[46]?: Message too long|` +
+const refusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
+	`\bwsasend\w*: A message sent on a datagram socket was larger|write UDPv?[46]?: Message too long|` +
 	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`
+
+// mergedPackets are of udp2raw, which tells its user of --fix-gro in newer versions.
+var mergedPackets = regexp.MustCompile(`huge packet, data_len (?:\d+ )?> \d+(?:\(max_data_len\) |,)dropped`)
 
 var (
 	refusedSize = regexp.MustCompile(refusedSizes)

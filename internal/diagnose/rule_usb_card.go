@@ -84,12 +84,25 @@ var (
 		`rtw\w*|ath9k_htc) (\d+-[\d.]+):\d+\.\d+`)
 )
 
+// usbSetUp is a device that comes, or a driver that was loaded.
+var usbSetUp = regexp.MustCompile(`\busb \d+-[\d.]+: new |\busbcore: registered new (?:interface|device) driver`)
+
 // bootTime is the time since the start of the system, wherever it stands in a line.
 var bootTime = regexp.MustCompile(`\[ *(\d{1,9})\.\d+\]`)
 
-// resetOnBus finds cards that were reset while the host ran: at the start drivers do so to set one up.
+// resetOnBus finds cards that were reset while the host ran: at the start, and when one comes, drivers do so to set it up.
 func resetOnBus(f *facts.Facts) []Finding {
+	const settling = 2 // seconds in which a driver sets up a card that was plugged in, or for which it was loaded
 	var ports []string
+	var setUp []float64
+	for _, line := range f.Lines("dmesg") {
+		if line = line[:min(len(line), 1024)]; usbSetUp.MatchString(line) {
+			s, err := strconv.ParseFloat(firstGroup(bootTime, line), 64)
+			if err == nil {
+				setUp = append(setUp, s)
+			}
+		}
+	}
 	lines, n := logLines(f, func(line string) bool {
 		line = line[:min(len(line), 1024)]
 		m := usbReset.FindStringSubmatch(line)
@@ -104,7 +117,7 @@ func resetOnBus(f *facts.Facts) []Finding {
 			return false
 		}
 		s, err := strconv.ParseFloat(at[1], 64)
-		return err == nil && s > afterStart
+		return err == nil && s > afterStart && !slices.ContainsFunc(setUp, func(t float64) bool { return s >= t && s < t+settling })
 	})
 	if n == 0 {
 		return nil

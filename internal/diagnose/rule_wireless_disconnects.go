@@ -3,8 +3,11 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -35,7 +38,7 @@ func wirelessDisconnects() Rule {
 				}
 			}
 			if counts[most] == 0 {
-				return nil
+				return stationReturns(in.Facts)
 			}
 			return most.finding(all[most], counts[most])
 		},
@@ -143,3 +146,81 @@ func (d disconnect) finding(lines []facts.Source, n int) []Finding {
 	}
 	return decisive(with(repeated(n, often), found))
 }
+
+// What hostapd says of a station that comes or leaves (src/ap/sta_info.c, ieee802_11.c).
+var stationMoves = regexp.MustCompile(`\b(\w[\w.-]*): (?:AP-STA-(?:(DIS)CONNECTED|CONNECTED)|STA) ([0-9a-zA-Z:]{17})` +
+	`(?: IEEE 802\.11: (?:(dis)?associated|(de)authenticated)\b|\s|$)`)
+
+// stationReturns finds a station that left an access point and came back again and again.
+func stationReturns(f *facts.Facts) []Finding {
+	const least, longest = 3, 5 * time.Minute // times that it leaves, and what may be between them on average
+	type station struct {
+		leaves int
+		away   bool
+		lines  []facts.Source
+	}
+	all := map[string]*station{}
+	for i, line := range f.Lines("dmesg") {
+		m := stationMoves.FindStringSubmatch(line)
+		if m == nil || strings.Contains(m[0], ": STA ") && !strings.HasSuffix(m[0], "ated") || len(all) >= mostPeers && all[m[3]] == nil {
+			continue
+		}
+		s := all[m[3]]
+		if s == nil {
+			s = &station{}
+			all[m[3]] = s
+		}
+		left := m[2]+m[4]+m[5] != ""
+		if left && !s.away {
+			s.leaves++
+		}
+		s.away = left
+		s.lines = append(s.lines[:min(len(s.lines), 1)], f.Line("dmesg", i+1))
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		if s.leaves < least || elapsed(s.lines) > time.Duration(s.leaves)*longest {
+			continue
+		}
+		who := stationMoves.FindStringSubmatch(s.lines[0].Text)
+		if who == nil {
+			continue
+		}
+		found := with(Info, one(who[1], s.lines, "the station %s left %s%s, and came back in between", name, counted(s.leaves, "time"), within(s.lines)))
+		found[0].Because = "No traffic of this station passes until it is connected again. It loses the signal, sleeps too long, or " +
+			"changes between access points."
+		return decisive(do("check its signal (iw dev "+who[1]+" station dump: below -75 dBm is weak) and whether another access point "+
+			"logs it in between; disable power saving on the station, and allow a longer silence (hostapd.conf: ap_max_inactivity=3600)",
+			found))
+	}
+	return unheardAnswers(f)
+}
+
+// unheardAnswers finds stations that do not acknowledge what the access point answers (hostapd, ieee802_11.c).
+func unheardAnswers(f *facts.Facts) []Finding {
+	const least = 3
+	if lines, n := matching(f, notAdded); n >= least {
+		found := with(Info, one(firstGroup(notAdded, lines[0].Text), lines, "its driver did not take stations (%s)", counted(n, "time")))
+		found[0].Because = "The driver or the card's firmware has no room for another station, or hangs: these stations cannot connect."
+		found[0].Confirm = "After a restart of the radio the stations connect."
+		return decisive(do("restart the radio (OpenWrt: wifi down, wifi up), and update its driver and firmware; if many stations are "+
+			"connected, spread them over more access points", found))
+	}
+	lines, n := matching(f, notAcknowledged)
+	if n < least {
+		return nil
+	}
+	m := notAcknowledged.FindStringSubmatch(lines[0].Text)
+	if m == nil {
+		return nil
+	}
+	found := with(Info, one(m[1], lines, "stations did not acknowledge its responses, such as %s (%s)", m[2], counted(n, "time")))
+	found[0].Because = "The access point hears these stations, but they do not hear it: they are at the edge of its range or on their " +
+		"way to another one, or the channel is busy at their place."
+	return decisive(do("check their signal (iw dev "+m[1]+" station dump: below -75 dBm is weak), try another channel, and move the access point "+
+		"nearer to them", found))
+}
+
+var notAdded = regexp.MustCompile(`\b(\w[\w.-]*): STA [0-9a-fA-FxX:]{17} IEEE 802\.11: Could not add STA to kernel driver`)
+
+var notAcknowledged = regexp.MustCompile(`\b(\w[\w.-]*): STA ([0-9a-fA-FxX:]{17}) IEEE 802\.11: did not acknowledge (?:auth|assoc)\w+ response`)

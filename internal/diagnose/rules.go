@@ -19,7 +19,7 @@ func Rules() []Rule {
 		conntrackFull(), expectationsFull(), conntrackDrops(), pfStates(), pfSourceLimits(), pfCongestion(), neighboursFull(), netlinkOverrun(), ports(),
 		timestampsRejected(), signaturesRefused(), reversePath(), routingLoop(), neighbourSilent(), routeDetour(), lateAcks(), routeWindow(),
 		timeWaitOverflow(),
-		cpuSaturated(), processorCost(), cpuStolen(), coreSaturated(), packetThread(), pollerSaturated(), netmapRing(), programCore(),
+		cpuSaturated(), processorCost(), cpuStolen(), coreSaturated(), packetThread(), pollerSaturated(), netmapRing(), programCore(), coreTold(),
 		oneCore(), oneQueue(), busyQueue(), interruptStorm(),
 		netisrThread(), netisrDrops(), inputQueue(),
 		aspmLoss(), ringSmall(), ringDrops(), virtualFunctionDrops(), powerSaving(), pauseFrames(), mixedSpeeds(),

@@ -85,6 +85,9 @@ func (f *Facts) readBonding(name string, t text) Part {
 }
 
 // bondMember returns an interface with room for counters, made when it is new.
+// lacpMode is what /proc/net/bonding calls the mode 802.3ad (bond_main.c).
+const lacpMode = "IEEE 802.3ad Dynamic link aggregation"
+
 func (f *Facts) bondMember(name string, src Source) *NIC { return f.linuxLink(name, src) }
 
 var (

@@ -20,13 +20,14 @@ var tinRows = map[string]func(t *Tin, value string, at func() Source){
 	"pk_delay": func(t *Tin, v string, at func() Source) { t.Peak, t.DelayLine = tcTime(v), at() },
 	"av_delay": func(t *Tin, v string, _ func() Source) { t.Mean = tcTime(v) },
 	"pkts":     func(t *Tin, v string, _ func() Source) { t.Packets, _ = count(v) },
+	"ack_drop": func(t *Tin, v string, _ func() Source) { t.AckDrops, _ = count(v) },
 	"drops":    func(t *Tin, v string, at func() Source) { t.Drops, _ = count(v); t.DropLine = at() },
 	"marks":    func(t *Tin, v string, _ func() Source) { t.Marks, _ = count(v) },
 }
 
 // tinOther are the other rows, and what stands above the table.
 var (
-	tinOther = regexp.MustCompile(`^\s*(?:interval|sp_delay|backlog|bytes|way_\w+|ack_drop|sp_flows|bk_flows|` +
+	tinOther = regexp.MustCompile(`^\s*(?:interval|sp_delay|backlog|bytes|way_\w+|sp_flows|bk_flows|` +
 		`un_flows|max_len|quantum)\s+\d`)
 	tinHead    = regexp.MustCompile(`^\s{8,}(?:Tin 0|Bulk|Best Effort|CS\d|LSVC|Tin 1)\b`)
 	cakeMemory = regexp.MustCompile(`memory used: (\d+[KMG]?)b of (\d+[KMG]?)b`)

@@ -233,6 +233,9 @@ func plural(word string) string {
 	return ""
 }
 
+// tunnelKind are names that programs give to tunnels, whose kind ifconfig of Linux does not tell.
+var tunnelKind = regexp.MustCompile(`^(?:(wg|ppp)\d|(pppoe-)\w)`)
+
 func (f *Facts) linuxLink(name string, src Source) *NIC {
 	if n := f.NIC(name); n != nil {
 		if n.Counters == nil {
@@ -244,6 +247,9 @@ func (f *Facts) linuxLink(name string, src Source) *NIC {
 		Shown: map[string]Source{"mtu": src}}
 	if name == "lo" {
 		n.Kind = "loopback"
+	}
+	if m := tunnelKind.FindStringSubmatch(name); m != nil {
+		n.Kind = map[string]string{"wg": "wireguard", "ppp": "ppp", "pppoe-": "ppp"}[m[1]+m[2]]
 	}
 	if len(f.NICs) >= linkLimit {
 		return &NIC{Counters: map[string]Counter{}} // counted nowhere

@@ -78,6 +78,7 @@ var (
 	dslWords   = regexp.MustCompile(`\b(?:hec|fec|ses|severely errored)\b`) // of DSL these are superframes, and corrected ones
 	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|messages|processed|received|rcvd|queries|total received|lookups hit|` +
 		`success upcall|[rt]x ok)\b|^(?:rx|tx)$`)
+	lateWords = regexp.MustCompile(`\blate\b`) // those are not all
 	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
 		`filter\w*|aged|udma|sata|` +
@@ -283,7 +284,8 @@ const mostTotals = 1024
 func totalsIn(all []namedCount) packetTotals {
 	out := packetTotals{}
 	for _, t := range all {
-		if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) || noCount.MatchString(t.words) {
+		if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) ||
+			noCount.MatchString(t.words) || lateWords.MatchString(t.words) {
 			continue
 		}
 		sends := sendWords.MatchString(t.words)

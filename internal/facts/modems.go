@@ -35,13 +35,14 @@ var (
 	dslMargin    = regexp.MustCompile(`^(?:Noise Margin(?: \(SNR\))?|SNR \(dB\)):\s+(?:Down: *)?(-?\d{1,4}(?:\.\d{1,4})?) ?(?:dB)?\s*/?\s+(?:Up: *)?-?\d`)
 	dslSevere    = regexp.MustCompile(`^(?:Severely Errored Seconds \(SES\):\s+Near: (\d+) /|SES:\s+(\d+)\s+\d+$)`)
 	cableChannel = regexp.MustCompile(`\bLocked\b.*?\s(-?\d{1,4}(?:\.\d{1,4})?) ?dBmV\s+(\d{1,4}(?:\.\d{1,4})?) ?dB\s+(\d+)\s+(\d+)\s*$`)
-	mobileSignal = regexp.MustCompile(`\b(?i:(RSRP|S/N|SNR|SINR))"?\s*[:=]\s*["']?(-?\d{1,4}(?:\.\d{1,4})?)(?: ?dBm?)?["']?,?\s*$`)
+	quectelCell  = regexp.MustCompile(`^\+QENG: ?(?:"servingcell","\w+",)?"LTE","[FT]DD",(?:\w+,){9}(-\d{2,3}),-\d{1,2},-\d{2,3},`)
+	mobileSignal = regexp.MustCompile(`\b(?i:(RSRP|S/N|SNR|SINR))(?: \(dBm?\))?"?\s*[:=]\s*["']?(-?\d{1,4}(?:\.\d{1,4})?)(?:(?: ?dBm?)?["']?,?\s*$| ?dBm?\s)`)
 )
 
 // ModemForm is one of these lines.
 var ModemForm = regexp.MustCompile(`^\s*(?:Noise Margin(?: \(SNR\))?:|SNR \(dB\):)\s+(?:Down: *)?-?\d|^\s*Severely Errored Seconds \(SES\):|` +
 	`^SES:\s+\d+\s+\d+$|\bLocked\b.*\sdBmV\s+\d+(?:\.\d+)? ?dB\s+\d+\s+\d+\s*$|^[\s|LTE]*\b(?:RSRP|S/N|SNR): '?-?\d+(?:\.\d+)? ?dB|` +
-	`^[\s"'|]*(?i:(?:lte |nr )?rsrp)["']?\s*[:=]\s*["']?-\d`)
+	`^\+QENG: ?(?:"servingcell","\w+",)?"LTE","[FT]DD",|^[\s"'|]*(?i:(?:lte |nr )?rsrp)["']?\s*[:=]\s*["']?-\d|\b(?:RSRP|SINR) \(dBm?\):\s+-?\d`)
 
 // The bounds of a channel of a cable with 256-QAM: its level in dBmV and its distance from the noise in dB.
 const (
@@ -94,13 +95,23 @@ func (m *Modem) take(line string, shown func(string)) {
 		m.Channels++
 		m.Corrected, m.Lost = added(m.Corrected, right), added(m.Lost, wrong)
 		shown("uncorrectable")
+	} else if g := quectelCell.FindStringSubmatch(line); g != nil {
+		m.receive(number(g[1]), shown)
 	} else if g := mobileSignal.FindStringSubmatch(line); g != nil && strings.EqualFold(g[1], "RSRP") {
-		m.RSRP = number(g[2])
-		shown("rsrp_dbm")
+		m.receive(number(g[2]), shown)
 	} else if g != nil {
 		m.SNR = number(g[2])
 		shown("snr_db")
 	}
+}
+
+// receive keeps the RSRP of the strongest cell and antenna: the others are weaker.
+func (m *Modem) receive(v float64, shown func(string)) {
+	if m.RSRP == 0 || v > m.RSRP {
+		m.RSRP = v
+		delete(m.Shown, "rsrp_dbm")
+	}
+	shown("rsrp_dbm")
 }
 
 // CableEvent is what a DOCSIS modem logs of a station at the other end that it lost (the events of DOCSIS 3.1 OSSI).

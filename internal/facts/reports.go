@@ -165,10 +165,10 @@ func formsOf(list []failureForm) (forms []*regexp.Regexp) {
 // programs of which nobody reads the lines as the network's.
 var (
 	noFailure = regexp.MustCompile(`\b(?:0|no|zero|without|\w+=0)\b (?:\w+ ){0,2}?(?:lost|dropped|drops|discarded|errors|packets lost|timeouts|loss|failures)\b|` +
-		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,3}0(?:[^.\d%]|%|\.0|$)|` +
+		`\b(?:lost|dropped|drops|discarded|timeouts?|overflows?|overrun|exceeded|full|loss|errors|failures|missed|late)\b(?:[ _]packets)?\W{1,12}0(?:[^.\d%]|%|\.0|$)|` +
 		`\b(?:set(?:ting)? to|configured|defaults? to|deprecated|not set|using default|unknown (?:key|parameter)|not supported|unsupported|unknown option|suppressed|callbacks|` +
 		`invalid (?:argument|option)|successful\w*|recovered|restored|reconnected|syntax error|permission denied|authentication fail\w*|preauth|password|` +
-		`access denied|not authori[sz]ed|unauthori[sz]ed|forbidden|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated)|xtables lock in use|log messages)\b`)
+		`access denied|not authori[sz]ed|unauthori[sz]ed|forbidden|certificate|not (?:a )?valid|directory|including drops|(?:log|flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|disassociated|did not acknowledge)|line protocol is down|(?:speeds?|rates?|throughput|bandwidth|performance|signal) (?:\w+ )?drop(?:s|ped|ping)?|xtables lock in use|log messages)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	// conditional is what is left of these in lines that a program calls a warning: those tell what was.

@@ -22,6 +22,7 @@ func (f *Facts) readSysNet(t text) error {
 	}
 	found := false
 	queues := map[string]*Queues{}
+	masters := map[string]string{} // of the members of bonds
 	for i, line := range t.lines() {
 		path, value, ok := strings.Cut(line, ":")
 		if before, target, link := strings.Cut(line, " -> "); link { // of ls: "... eth0/device -> ../../../virtio2"
@@ -47,6 +48,16 @@ func (f *Facts) readSysNet(t text) error {
 		}
 		f.use(t.from, i+1)
 		n.sysFile(file, strings.TrimSpace(value), Source{From: "/sys/class/net/" + path, Line: 0, Text: value}, i)
+		if file == "bonding/slaves" {
+			for _, member := range strings.Fields(value) {
+				masters[member] = name
+			}
+		}
+	}
+	for member, bond := range masters {
+		if n := f.NIC(member); n != nil {
+			n.Master = bond
+		}
 	}
 	for name, q := range queues {
 		if n := f.NIC(name); q.RX > 0 {
@@ -107,6 +118,15 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 	case "bonding/xmit_hash_policy":
 		n.Hash, _, _ = strings.Cut(value, " ")
 		show("hash")
+	case "bonding/ad_aggregator": // empty in the other modes (bond_sysfs.c)
+		n.Kind = "bond"
+		if value != "" {
+			n.Aggregator, n.BondMode = value, lacpMode
+			show("aggregator")
+		}
+	case "bonding_slave/ad_aggregator_id":
+		n.Aggregator = value
+		show("aggregator")
 	case "device/driver":
 		n.Driver = value[strings.LastIndex(value, "/")+1:]
 		show("driver")

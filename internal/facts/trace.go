@@ -30,7 +30,7 @@ var (
 	mtrHop  = regexp.MustCompile(`^\s*(\d+)\.(?:\|--)?\s*(?:AS\S+\s+)?(\S.*?)\s+([0-9.]+)%?\s+(\d+)\s+[0-9.]+\s+([0-9.]+)\s+` +
 		`([0-9.]+)\s+([0-9.]+)(?:\s+[0-9.]+)?$`)
 	// WinMTR: Host - % | Sent | Recv | Best | Avrg | Wrst | Last
-	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|` +
+	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+\|?\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|` +
 		`\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
 	// brokenHop begins a row that does not end as one.
 	brokenHop = regexp.MustCompile(`^\s*\d{1,2}\.(?:\|--)?(?:\s|$)|^\|\s+\S+\s+-?\s*\d*\s*(?:\||$)`)

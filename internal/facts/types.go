@@ -335,6 +335,9 @@ type Tin struct {
 	Packets uint64  `json:"packets"`
 	Drops   uint64  `json:"drops"`
 	Marks   uint64  `json:"marks"`
+	// AckDrops are acknowledgements that ack-filter left out, as a later one says the same; Drops does not have them, the
+	// qdisc's Dropped does.
+	AckDrops uint64 `json:"ack_drops,omitempty"`
 	// DropLine and DelayLine are the rows of the drops and of the peak delay.
 	DropLine  Source `json:"-"`
 	DelayLine Source `json:"-"`

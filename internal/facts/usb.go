@@ -25,6 +25,9 @@ var (
 	usbRate = map[string]units.Rate{"1.1": 12 * units.Mbit, "2.0": 480 * units.Mbit, "3.0": 5 * units.Gbit, "3.1": 10 * units.Gbit}
 )
 
+// usbOfNAS is a device in the list of Synology's lsusb: its number, its class, its version of USB, its rate.
+var usbOfNAS = regexp.MustCompile(`^[ |]*\|__[\d.-]+ +[0-9a-f]{4}(?::[0-9a-f]{4}){2} +[0-9a-f]{2} +\d\.\d+ +(\d{2,5})MBit/s .*?\(([^()]*)\)`)
+
 // usbConfig is a device in usbconfig's list (usr.sbin/usbconfig/dump.c).
 var usbConfig = regexp.MustCompile(`^ugen\d+\.\d+: <([^>]*)> at usbus\d+, .*\bspd=[A-Z]+ \(([0-9.]+)([MG])bps\)`)
 
@@ -44,7 +47,7 @@ func (f *Facts) readUSBConfig(t text) error {
 	return nothingUnless(len(f.USBDevices) > 0)
 }
 
-// readUSB reads lsusb -t, and lsusb, in which the root of each bus tells how fast it is at most.
+// readUSB reads lsusb -t, and lsusb (of Synology too), in which the root of each bus tells how fast it is at most.
 func (f *Facts) readUSB(t text) error {
 	buses := map[string]units.Rate{}
 	for _, line := range t.lines() {
@@ -60,6 +63,11 @@ func (f *Facts) readUSB(t text) error {
 			if !strings.Contains(m[3], "root hub") {
 				f.USBDevices = append(f.USBDevices, USBDevice{Name: m[3], Rate: buses[m[1]], Source: src})
 			}
+			continue
+		}
+		if m := usbOfNAS.FindStringSubmatch(line); m != nil && len(f.USBDevices) < rowLimit {
+			f.USBDevices = append(f.USBDevices, USBDevice{Name: m[2], Rate: units.Rate(amount(m[1])) * units.Mbit,
+				Source: f.Line(t.from, i+1)})
 			continue
 		}
 		m := usbLine.FindStringSubmatch(strings.TrimRight(line, " \r"))

@@ -155,7 +155,7 @@ type IperfLine struct {
 
 var (
 	iperfLine = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[([A-Z-]+)\])? +([0-9.]+)- *([0-9.]+) +sec ` +
-		`+([0-9.]+) ([KMGT]?)Bytes +([0-9.]+) ([KMGT]?)(bits|Bytes)/sec(.*)$`)
+		`+([0-9.]+) ([KMGT]?)Bytes +\**([0-9.]+) ([KMGT]?)(bits|Bytes)/sec(.*)$`) // iperf 2 pads the end: "0.0- 1.0 sec"
 	iperfSent = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
 	// What iperf 2 says with -e: writes and failed ones, segments that were sent again, window and round-trip time.
 	iperf2Sent  = regexp.MustCompile(`^ +\d+/\d+ +(\d+) +(\d+)([KMG]?)/\d+(?:\(\d+\))? us\b`)

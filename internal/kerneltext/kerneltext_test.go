@@ -103,6 +103,10 @@ func TestParseIperfLine(t *testing.T) {
 		"[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91  (omitted)": {Stream: "5", To: 1, Bytes: 129 << 10,
 			BPS:   1.05e6,
 			Again: -1, Window: -1, Lost: -1, Sent: -1, Omitted: true},
+		"[  3]  9.0-10.0 sec  1.50 MBytes  **12.6 Mbits/sec**": {Stream: "3", From: 9, To: 10, Bytes: 1.5 * (1 << 20), BPS: 12.6e6,
+			Again: -1, Window: -1, Lost: -1, Sent: -1},
+		"[SUM]  0.0- 1.0 sec  1.00 GBytes  8.82 Gbits/sec": {Stream: "SUM", To: 1, Bytes: 1 << 30, BPS: 8.82e9,
+			Again: -1, Window: -1, Lost: -1, Sent: -1},
 	} {
 		got, ok := ParseIperfLine(line)
 		if math.Abs(got.BPS-want.BPS) < 1 { // a sum of products

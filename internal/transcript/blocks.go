@@ -9,7 +9,7 @@ import (
 // next empty line, a kernel's log to the end.
 var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +(USER(NAME)?|TID) +(THR +)?PRI? |^ *PID +PPID +USER +STAT +`), "top"},
-	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top"},
+	{regexp.MustCompile(`^Mem: \d+K used, \d+K free|^CPU: +\d+% usr +\d+% sys `), "top"},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m"},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1"},
@@ -44,7 +44,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^(?:tcp +)?ESTAB +\d+ +\d+ +\S+:\S+ +\S+:\S+`), "ss -tinm"},
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr"},
 	{facts.ProbeRow, "mtr"},
-	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr"},
+	{regexp.MustCompile(`^\|\s*Host\s+-\s+\|?\s*%\s*\|`), "mtr"},
 	{regexp.MustCompile(`^[Dd]evice:?\s+.*r/s.*%(?:util|b)\b`), "iostat -x"},
 	{regexp.MustCompile(`^device +r/i +w/i `), "iostat -Ix"},
 	{regexp.MustCompile(`^ +tty( +[a-z]+\d+)+ +cpu *$`), "iostat"},
@@ -65,7 +65,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(`^# pxname,svname,`), facts.ProgramStats},
 	{regexp.MustCompile(`^\s*namelookup\s*[:=]\s*\d`), "curl"},
 	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|` +
-		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t"},
+		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:|^\|__usb\d+ +[0-9a-f]{4}:[0-9a-f]{4}:`), "lsusb -t"},
 	{regexp.MustCompile(`^\s*ugen\d+\.\d+: <[^>]*> at usbus\d+, .*\bspd=`), "usbconfig"},
 	{regexp.MustCompile(facts.MacRadio), "airport -I"},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr"},

@@ -66,7 +66,7 @@ var looseLines = formsOf([]namedForm{
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
 		`firmware crashed!|^(?:.*\b)?iw[mnx]\d+: (?:fatal firmware error|Start Error Log Dump)|Microcode SW error detected\. ? ?Restarting|` +
-		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
+		`downgraded by SmartSpeed|hostapd: \S+: STA |^[a-z][\w.-]*: (?:STA [0-9a-f:]{17} |AP-STA-(?:DIS)?CONNECTED )|link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
 		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
@@ -116,7 +116,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^ *\d+\.\d+% +(?:\S+ +)?\[[\w.]+\] +\[k\] \w+`), "perf top"},
 	{regexp.MustCompile(`^ *\d+ +(?:root|0) .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top"},
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump"},
-	{regexp.MustCompile(`^\s+\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump"},
+	{regexp.MustCompile(`(?:^\s+|\bIP6? )\S+ > \S+: ICMP \S+ unreachable - need to frag`), "tcpdump"},
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[|^\d\d:\d\d:\d\d\.\d+ \S+ > \S+: [SFPR.]+ `),
 		"tcpdump"},
@@ -128,7 +128,7 @@ var looseLines = formsOf([]namedForm{
 		"dmesg"},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
 		`lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame|\b[Uu]nder-?voltage detected`), "dmesg"},
+		`discard oversize frame|\b[Uu]nder-?voltage detected|^\W*(?:.*get_throttled\W+)?throttled=0x[0-9a-f]+\W*$`), "dmesg"},
 	{regexp.MustCompile(`^[a-z]+\d+: .*(?i:un(?:supported|qualified) (?:SFP\S* )?module)`), "dmesg"},
 	{regexp.MustCompile(`^(?:<\d+>)?(?:carp: (?:VHID )?\d+@[a-z][\w.]*|carp\d+): (?:state transition: )?(?:INIT|BACKUP|MASTER) -> [A-Z]|` +
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
@@ -210,7 +210,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat"},
 	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
-		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data len=\d+ \(>=\d+\)`),
+		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
+		`\bwsasend\w*: A message sent on a datagram socket was larger`),
 		"dmesg"},
 	{facts.ModemForm, facts.ModemStatus},
 	{facts.CableEvent, "dmesg"},

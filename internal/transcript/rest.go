@@ -51,7 +51,7 @@ func (p Posted) rest(used map[int]bool) string {
 				if sentence(line) {
 					told = orders.MatchString(line) || !used[here] && advice.MatchString(line) && !ownState.MatchString(line)
 				}
-				if !used[here] && !told && !printed {
+				if !used[here] && !told && !printed && !tried.MatchString(line) {
 					put(withoutBullet(par.lines, i), here)
 				}
 			}
@@ -59,6 +59,9 @@ func (p Posted) rest(used map[int]bool) string {
 	}
 	return b.String()
 }
+
+// tried is a sentence about a command that was given for a try, and did not help or does not any more.
+var tried = regexp.MustCompile("(?i)(?:^\\s*|`)[a-z]\\w+ [^`]+`[^`]{0,60}(?:\\b(?:did(?:n't| not)|does(?:n't| not)|do(?:n't| not)|no longer|(?:had|has|with|made|makes) no|worked|to no avail)\\b)")
 
 // bullet begins an item of a list that sets something: "• echo 1 > /proc/sys/...", "- `net.core.somaxconn = 128`".
 var bullet = regexp.MustCompile("^\\s*(?:[•◦▪‣·*-]|\\d{1,2}[.)])\\s+[`\"]?((?:(?:net|vm|fs|kernel|kern|hw)\\.[\\w./-]+ ?= ?|echo .{1,80} > ?/proc/sys/|sysctl |ethtool |tc |ip )[^`]*?)[`\"]?\\s*$")

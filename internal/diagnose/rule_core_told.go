@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// coreTold finds the sentence of a post that says that a processor has no time left, where no output shows it.
+func coreTold() Rule {
+	return Rule{
+		ID: "core-told", Title: "The text says that a CPU core is fully busy", Severity: Info, Needs: []string{"identity"},
+		Because: "A core without idle time limits everything that runs on it; the packets of a router, a shaper or a tunnel often " +
+			"run on one.",
+		Confirm: "mpstat -P ALL 1 (FreeBSD: top -SHP) shows a core without idle time while it is slow.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			if f.AllProcessors != nil || len(f.Processors) > 0 || len(f.Threads) > 0 {
+				return nil // they show it
+			}
+			at := 0
+			for line := range strings.Lines(f.Rest) {
+				at++
+				if !saysCoreFull(line) {
+					continue
+				}
+				return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
+					"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
+					one("CPU", []facts.Source{{From: f.Host, Line: at, Text: strings.TrimSpace(line)}}, "according to the text, a core is fully busy")))
+			}
+			return nil
+		},
+		Fires: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s with one core at 100%.\n"},
+		Quiet: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s, no core is at 100%.\n"},
+	}
+}
+
+// saysCoreFull reports whether a sentence of a line says so.
+func saysCoreFull(line string) bool {
+	const longest = 4096
+	if len(line) > longest || !strings.ContainsAny(line, "%gdt") {
+		return false
+	}
+	for _, sentence := range strings.FieldsFunc(line, func(r rune) bool { return r == ';' || r == '!' || r == '(' || r == ')' }) {
+		for s := range strings.SplitSeq(sentence, ". ") {
+			if coreFull.MatchString(s) && !coreNotFull.MatchString(s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+const (
+	coreWord = `\b(?:cpus?|cores?|processors?|k?softirqd?)\b`
+	fullWord = `(?:\b(?:99|100) ?%|\b(?:maxed|maxes|maxing) out\b|\bpegged\b|\bsaturat(?:ed|es)\b)`
+)
+
+// coreFull has a core beside the words for full; coreNotFull are words that make it a question, a condition, or something else.
+var (
+	coreFull = regexp.MustCompile(`(?i)` + coreWord + `[^,]{0,40}` + fullWord + `|` + fullWord + `[^,]{0,40}` + coreWord +
+		`|\b(?:full|100 ?%) (?:cpu|core) (?:usage|load|utili[sz]ation)\b`)
+	coreNotFull = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without|isn't|doesn't|don't|won't|can't|if|below|nowhere|barely|than|` +
+		`should|would|could|might|may|idle|loss|lost|disk|sure|fine|expect\w*|fixed|anymore|previously|used to)\b|n’t\b|\?`)
+)
