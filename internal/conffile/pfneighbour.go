@@ -142,7 +142,8 @@ func (h *pfHosts) rule(words []word, iface string) {
 	switch {
 	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
 		h.passed = append(h.passed, pfPassed{iface, protocols})
-	case words[0].text == "block" && iface == "" && h.blocks.line == 0 && pfFamily(words) != "inet6" && pfScopeOf(words, func(w word) string { return w.text }).whole():
+	case words[0].text == "block" && iface == "" && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
+		pfScopeOf(words, func(w word) string { return w.text }).whole():
 		h.blocks = words[0]
 	}
 }

@@ -49,8 +49,9 @@ const (
 
 // pfPlain are words of a rule that leave no packet out, and pfTold those that what follows belongs to.
 var (
-	pfPlain = []string{"log", "all", "drop", "return", "return-icmp", "return-icmp6", "return-rst", "keep", "modulate", "synproxy", "state", "quick", "allow-opts", "no", "static-port"}
-	pfTold  = []string{"label", "tag", "queue", "set"}
+	pfPlain = []string{"log", "all", "drop", "return", "return-icmp", "return-icmp6", "return-rst", "keep", "modulate", "synproxy", "state",
+		"quick", "allow-opts", "no", "static-port"}
+	pfTold = []string{"label", "tag", "queue", "set"}
 )
 
 // pfTransforms are words by which a match rule does something.
