@@ -301,6 +301,7 @@ type scanner struct {
 	writes    map[string]firstWrite // by path, files of the system that the script writes
 	below     map[string]string     // paths below a directory in another variable
 	echoed    []word
+	rewritten []int // where a command rewrites login.conf first, and the end of the script; nil before it was looked for
 
 	loop string // the variable of the last loop of a script, and the words that it runs over
 	over []word

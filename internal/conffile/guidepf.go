@@ -49,8 +49,9 @@ func pfText(text string) bool {
 // pfWhole are entries that tell something of a whole file, of which a block of a guide is a part.
 var pfWhole = map[string]bool{"pf:rule/unreached": true, "pf:rule/again": true, "pf:rule/macro": true, "pf:rule/table": true,
 	"pf:rule/neighbours": true, "pf:rule/overruled": true, "pf:rule/overload": true, "pf:rule/default-queue": true,
+	"pf:rule/unused": true, "pf:rule/loopback": true, "pf:rule/second": true, "pf:rule/source": true,
 	"pf:rule/uncapped": true, "pf:rule/guarantees": true, "pf:rule/skipped": true, "pf:rule/queue": true}
 
 // pfLines are entries whose value is a line.
 var pfLines = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true,
-	"pf:rule/overload": true}
+	"pf:rule/overload": true, "pf:rule/second": true, "pf:rule/source": true}

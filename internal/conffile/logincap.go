@@ -55,7 +55,10 @@ var stockClasses = []string{"default", "daemon", "staff", "authpf", "pbuild", "b
 // name is the one that counts (getent of openbsd/src lib/libc/gen/getcap.c). A script that edits the file otherwise may have
 // removed them.
 func (s *scanner) appendedClasses(from, to, line int) {
-	if loginRewritten.MatchString(s.src[:min(from, maxSearched)]) {
+	if s.rewritten == nil {
+		s.rewritten = append(loginRewritten.FindStringIndex(s.src[:min(len(s.src), maxSearched)]), len(s.src))
+	}
+	if s.rewritten[len(s.rewritten)/2] <= from {
 		return
 	}
 	s.lines(from, to, line, func(line, from, to int) bool {

@@ -152,6 +152,9 @@ func pfVague(words []word) bool {
 				break
 			}
 		}
+		if depth > 0 {
+			return true // it is not closed, and was read to its end
+		}
 	}
 	return true
 }

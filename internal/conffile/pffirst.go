@@ -1,6 +1,8 @@
 package conffile
 
 import (
+	"cmp"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +45,8 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 	if rule.not = rule.kind == "no" && len(words) > 1; rule.not {
 		rule.kind = words[1].text
 	}
-	if s.system != FreeBSD || !slices.Contains([]string{"nat", "rdr", "binat"}, rule.kind) || len(f.earlier) >= maxDeciding {
+	if s.system != FreeBSD || !slices.Contains([]string{"nat", "rdr", "binat"}, rule.kind) || len(f.earlier) >= maxDeciding ||
+		len(words) > maxMembers*pfMemberSize {
 		return
 	}
 	at := -1
@@ -68,6 +71,7 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 			rule.parts[i] = ""
 		}
 	}
+	rule.parts[0] = cmp.Or(rule.parts[0], pfFamilyInto(words, resolved))
 	for _, before := range f.earlier {
 		if before.takes(rule) {
 			s.pfName("pf:rule/second", words[0], strconv.Itoa(before.line))
@@ -75,7 +79,8 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 		}
 	}
 	spared := slices.ContainsFunc(f.earlier, func(before pfTranslation) bool { return before.not && before.parts[1] == rule.parts[1] })
-	if source := pfSource(words); rule.kind == "nat" && !rule.not && !spared && rule.parts[2] == "" && rule.parts[4] == "" && source.text != "" {
+	if source := pfSource(words); rule.kind == "nat" && !rule.not && !spared && rule.parts[2] == "" && rule.parts[4] == "" && source.text != "" &&
+		!pfKeeps(words, source, resolved) {
 		f.replaced = append(f.replaced, pfReplaced{source.text, rule.parts[1], rule.parts[0] == "", rule.line})
 	}
 	f.earlier = append(f.earlier, rule)
@@ -83,26 +88,20 @@ func (f *pfFirst) statement(s *scanner, words []word, resolved func(word) string
 
 // filter follows filter rules for outgoing packets.
 func (f *pfFirst) filter(s *scanner, words []word, resolved func(word) string) {
-	source, iface := pfSource(words), ""
-	has := func(text string) bool {
-		return slices.ContainsFunc(words, func(w word) bool { return w.text == text && !w.quoted })
-	}
-	if i := slices.IndexFunc(words, func(w word) bool { return w.text == "on" }); i > 0 && i+1 < len(words) {
-		iface = words[i+1].text // a macro stands for itself
-	}
-	if source.text == "" || iface == "" || !has("out") || has("inet6") || len(f.replaced) >= maxDeciding {
+	source, scope := pfSource(words), pfScopeOf(words, resolved)
+	if source.text == "" || scope.iface == "" || scope.direction != "out" || scope.family == "inet6" || len(f.replaced) >= maxDeciding {
 		return
 	}
+	translates := slices.ContainsFunc(words, func(w word) bool { return w.text == "nat-to" && !w.quoted })
 	if words[0].text == "match" {
-		to := slices.IndexFunc(words, func(w word) bool { return w.text == "to" })
-		every := (to < 0 || words[min(to+1, len(words)-1)].text == "any") && !has("proto") && !has("received-on") && !has("tagged")
-		if s.system == OpenBSD && has("nat-to") && every {
-			f.replaced = append(f.replaced, pfReplaced{source.text, iface, false, words[0].line})
+		scope.parts[pfFrom] = nil
+		if s.system == OpenBSD && translates && scope.whole() && !pfKeeps(words, source, resolved) {
+			f.replaced = append(f.replaced, pfReplaced{source.text, scope.iface, false, words[0].line})
 		}
 		return
 	}
-	i := slices.IndexFunc(f.replaced, func(r pfReplaced) bool { return r.source == source.text && r.iface == iface })
-	if i >= 0 && (f.replaced[i].both || has("inet") || dottedQuad(resolved(source))) && !has("nat-to") {
+	i := slices.IndexFunc(f.replaced, func(r pfReplaced) bool { return r.source == source.text && r.iface == scope.iface })
+	if i >= 0 && (f.replaced[i].both || scope.family == "inet" || dottedQuad(resolved(source))) && !translates {
 		s.pfName("pf:rule/source", source, strconv.Itoa(f.replaced[i].line))
 	}
 }
@@ -121,6 +120,40 @@ func pfSource(words []word) word {
 		return word{}
 	}
 	return w
+}
+
+// pfTarget is where the address begins that a rule translates to, 0 for none.
+func pfTarget(words []word) int {
+	return 1 + slices.IndexFunc(words[:len(words)-1], func(w word) bool { return w.text == "->" || w.text == "nat-to" })
+}
+
+// pfFamilyInto is the address family that the addresses of a rule of translation tell, empty for both; a name that may stand
+// for an address of either is given as it is.
+func pfFamilyInto(words []word, resolved func(word) string) string {
+	if family := pfFamily(words); family != "any" {
+		return family
+	}
+	into := resolved(words[pfTarget(words)])
+	switch {
+	case dottedQuad(into):
+		return "inet"
+	case strings.Contains(into, "::"):
+		return "inet6"
+	case strings.HasPrefix(into, "$") || strings.ContainsAny(into, ".<{"):
+		return into
+	}
+	return ""
+}
+
+// pfKeeps reports a rule of translation whose new address may be one of the sources too.
+func pfKeeps(words []word, source word, resolved func(word) string) bool {
+	on := slices.IndexFunc(words[:len(words)-1], func(w word) bool { return w.text == "on" })
+	if name, _, _ := strings.Cut(source.text, ":"); name == "self" || name == words[on+1].text {
+		return true
+	}
+	network, err := netip.ParsePrefix(resolved(source))
+	into, is := netip.ParseAddr(resolved(words[pfTarget(words)]))
+	return err == nil && is == nil && network.Contains(into)
 }
 
 func (t pfTranslation) takes(later pfTranslation) bool {

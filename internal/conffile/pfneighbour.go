@@ -134,17 +134,16 @@ type pfHosts struct {
 type pfPassed struct{ iface, protocols string }
 
 func (h *pfHosts) rule(words []word, iface string) {
-	protocols, narrow := pfProtocols(words), false
-	for _, w := range words {
-		if narrow = narrow || w.text == "from" || w.text == "to"; w.text == "out" {
-			return
-		}
+	protocols := pfProtocols(words)
+	if slices.ContainsFunc(words, func(w word) bool { return w.text == "out" }) {
+		return
 	}
 	h.looped = h.looped || words[0].text == "pass" && pfLoops(words, iface, protocols)
 	switch {
 	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
 		h.passed = append(h.passed, pfPassed{iface, protocols})
-	case words[0].text == "block" && iface == "" && protocols == "any" && !narrow && pfFamily(words) != "inet6" && h.blocks.line == 0:
+	case words[0].text == "block" && iface == "" && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
+		pfScopeOf(words, func(w word) string { return w.text }).whole():
 		h.blocks = words[0]
 	}
 }
@@ -152,14 +151,14 @@ func (h *pfHosts) rule(words []word, iface string) {
 // pfLoops reports whether a pass rule may pass most of what the host sends to itself.
 func pfLoops(words []word, iface, protocols string) bool {
 	if iface != "" {
-		return strings.HasPrefix(iface, "lo") || iface == "*" || iface == "any"
+		return strings.HasPrefix(iface, "lo") || iface[0] == '!' || iface == "*" || iface == "any"
 	}
 	for i, w := range words {
 		switch before := words[max(i-1, 0)].text; {
 		case w.text == "port" || w.text == "icmp-type" || w.text == "icmp6-type":
 			return false
 		case before == "from" || before == "to":
-			if numeric := w.text[:1] >= "1" && w.text[:1] <= "9"; numeric && !strings.HasPrefix(w.text, "127.") {
+			if numeric := strings.TrimLeft(w.text, "123456789") != w.text; numeric && !strings.HasPrefix(w.text, "127.") {
 				return false
 			}
 		}

@@ -45,8 +45,8 @@ func (o *pfOverload) tell(words []word) {
 		case len(o.used)+len(o.filled) > pfNamesLimit || words[0].text == "table":
 			return
 		case w.quoted:
-			for _, field := range strings.FieldsFunc(w.text, func(r rune) bool { return strings.ContainsRune(" \t{},!()", r) }) {
-				o.used[field] = true
+			for _, field := range pfListed(w.text) {
+				o.used[strings.TrimLeft(field, "!(")] = true
 			}
 		case i > 0 && words[i-1].text == "overload" && strings.HasPrefix(w.text, "<") && strings.HasSuffix(w.text, ">"):
 			o.filled = append(o.filled, w)

@@ -314,7 +314,7 @@ func (k *pfSkipped) statement(words []word) {
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
 			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
-			k.hosts.looped = k.hosts.looped || strings.HasPrefix(k.resolved(w), "lo") || w.expands && k.resolved(w) == w.text
+			k.hosts.looped = k.hosts.looped || w.expands || strings.HasPrefix(w.text, "lo")
 			if slices.Contains(cards, w.text) {
 				k.drivers = append(k.drivers, w)
 			}
@@ -328,13 +328,16 @@ func (k *pfSkipped) statement(words []word) {
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
 		k.limited(words)
+		fixed := !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" })
+		on := false // which a rule has once
 		for i := 1; i+1 < len(words); i++ {
 			w := words[i+1]
 			w.text = k.resolved(w)
-			if words[i].text == "nat-to" && len(k.fixed) < pfNamesLimit && !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" }) {
+			if words[i].text == "nat-to" && fixed && len(k.fixed) < pfNamesLimit {
 				k.fixed = append(k.fixed, w)
 			}
-			if words[i].text == "on" && !words[i].quoted {
+			if words[i].text == "on" && !words[i].quoted && !on {
+				on = true
 				k.rules = append(k.rules, w)
 				k.clamp(words[i+2:], w)
 			}
@@ -354,16 +357,15 @@ const usualConnections = 6
 
 // limited finds a rule for servers of web or mail that lets a source connect less often than is usual.
 func (k *pfSkipped) limited(words []word) {
-	port := slices.IndexFunc(words, func(w word) bool { return w.text == "port" })
-	if port < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
+	limits := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "max-src-conn") })
+	if limits < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
 		return
 	}
-	busy := slices.ContainsFunc(words[port:], func(w word) bool {
-		return slices.ContainsFunc(strings.FieldsFunc(k.resolved(w), func(r rune) bool { return strings.ContainsRune("{}, \t", r) }), func(name string) bool {
-			return slices.Contains([]string{"80", "443", "http", "https", "www", "25", "smtp"}, name)
-		})
+	scope := pfScopeOf(words, k.resolved)
+	busy := scope.direction != "out" && slices.ContainsFunc(scope.parts[pfToPort], func(port string) bool {
+		return slices.Contains([]string{"80", "443", "25"}, port)
 	})
-	for i := port; busy && i+1 < len(words); i++ {
+	for i := limits; busy && i+1 < len(words); i++ {
 		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
 		most, err := strconv.Atoi(limit)
 		window, _ := strconv.Atoi(seconds)

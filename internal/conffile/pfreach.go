@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,9 @@ const (
 
 // pfPlain are words of a rule that leave no packet out, and pfTold those that what follows belongs to.
 var (
-	pfPlain = []string{"log", "all", "drop", "return", "keep", "modulate", "synproxy", "state", "quick", "allow-opts", "no"}
-	pfTold  = []string{"label", "tag", "queue", "set"}
+	pfPlain = []string{"log", "all", "drop", "return", "return-icmp", "return-icmp6", "return-rst", "keep", "modulate", "synproxy", "state",
+		"quick", "allow-opts", "no", "static-port"}
+	pfTold = []string{"label", "tag", "queue", "set"}
 )
 
 // pfTransforms are words by which a match rule does something.
@@ -57,9 +59,9 @@ var pfTransforms = []string{"scrub", "nat-to", "rdr-to", "binat-to", "set", "que
 
 func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string) {
 	if !slices.Contains([]string{"pass", "block", "match"}, words[0].text) || pfSpecOf(words).hidden || slices.ContainsFunc(words, func(w word) bool {
-		return slices.Contains([]string{"rdomain", "tag", "anchor"}, w.text) && !w.quoted
+		return slices.Contains([]string{"rdomain", "tag", "anchor", "matches"}, w.text) && !w.quoted
 	}) {
-		return // a macro may hold quick
+		return // a macro may hold quick; log (matches) is about later rules
 	}
 	scope := pfScopeOf(words, resolved)
 	if line := r.first(scope); line > 0 && scope.narrow {
@@ -106,15 +108,21 @@ func pfScopeOf(words []word, resolved func(word) string) pfScope {
 			part = pfFromPort
 		case w == "port" && side == "to":
 			part = pfToPort
+		case w == "af-to": // which takes a family and hosts of its own
+			scope.plain = false
+			return scope
 		default:
+			if slices.Contains(pfTargets, w) {
+				side = "" // a port that follows is the new one
+			}
 			i = scope.option(words, i)
 			continue
 		}
-		if next := i + 1; next < len(words) && words[next].text != "port" {
-			scope.parts[part], i = pfMembers(words, next, resolved)
-			scope.narrow = scope.narrow || scope.parts[part] != nil
-			scope.plain = scope.plain && len(scope.parts[part]) <= maxMembers
-		}
+		end := pfArgumentEnd(words, i+1, words[i].text)
+		scope.parts[part] = pfMembers(words[i+1:end], resolved)
+		i = max(i, end-1)
+		scope.narrow = scope.narrow || scope.parts[part] != nil
+		scope.plain = scope.plain && len(scope.parts[part]) <= maxMembers
 	}
 	return scope
 }
@@ -125,11 +133,9 @@ func (scope *pfScope) on(words []word, i int) int {
 	switch scope.iface = words[i].text; scope.iface {
 	case "{", "!", "(":
 		scope.plain, scope.narrow = false, true
-	case "any":
-		scope.iface = "" // all but the loopback
 	}
 	if scope.iface == "{" {
-		i += max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" }))
+		i = pfArgumentEnd(words, i, "on") - 1
 	}
 	return i
 }
@@ -139,66 +145,78 @@ func (scope *pfScope) option(words []word, i int) int {
 	w, next := words[i].text, words[min(i+1, len(words)-1)].text
 	scope.quick = scope.quick || w == "quick"
 	scope.narrow = scope.narrow || words[0].text == "match" && slices.Contains(pfTransforms, w)
-	end := max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == ")" }))
 	switch {
 	case w == "flags":
 		scope.flags = next != "S/SA"
-		scope.plain = scope.plain && !scope.flags
+		scope.plain = scope.plain && !scope.flags && words[0].text == "pass" // as it is without
 		return i + 1
+	case w == "no": // state, which goes with any flags
+		scope.flags = true
+	case w == "nat-to" && words[0].text == "match":
+		return max(i, pfArgumentEnd(words, i+1, w)-1)
 	case slices.Contains(pfTold, w) && next != "(":
 		return i + 1
-	case w == "(" && slices.Contains([]string{"state", "log", "queue", "set", "prio"}, words[i-1].text):
-		return i + end
+	case w == "(" && slices.Contains([]string{"state", "log", "queue", "set", "prio", "return-icmp", "return-icmp6"}, words[i-1].text):
+		return pfArgumentEnd(words, i, w) - 1
 	}
 	scope.plain = scope.plain && (slices.Contains(pfPlain, w) || slices.Contains(pfTold, w))
 	return i
 }
 
-// pfMembers are the members of a list, or of what stands for one, that begins at a word, and the last word of it. Nil stands
-// for all; what is no enumeration is one member.
-func pfMembers(words []word, i int, resolved func(word) string) ([]string, int) {
-	last := i
-	var texts []string
-	switch w := words[i]; {
-	case w.text == "{":
-		last = i + max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" }))
-		for _, w := range words[i:last] {
-			texts = append(texts, resolved(w))
-		}
-	case w.text == "(":
-		last = i + max(0, slices.IndexFunc(words[i:], func(w word) bool { return w.text == ")" }))
-		texts = []string{"(" + words[min(i+1, last)].text + ")"}
-	default:
-		for ; last+1 < len(words) && strings.Trim(words[last].text, "!<>=") == ""; last++ {
-		}
-		if last+2 < len(words) && strings.Trim(words[last+1].text, "<>") == "" {
-			last += 2
-		}
-		for _, w := range words[i : last+1] {
-			texts = append(texts, resolved(w))
-		}
-		if len(texts) > 1 && texts[0] != "=" {
-			texts = []string{strings.Join(texts, " ")}
-			return texts, last
-		}
-	}
+// pfMembers are the members of a list, or of what stands for one, in words. Nil stands for all; an operator stands with what it
+// is about, as one member.
+func pfMembers(words []word, resolved func(word) string) []string {
 	var members []string
-	for _, text := range texts {
-		for _, member := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}, \t\n=", r) }) {
-			if member == "any" {
-				return nil, last
+	long := make([]string, maxMembers+1) // which is not compared
+	if len(words) > maxMembers*pfMemberSize {
+		return long
+	}
+	open := false // the next one goes on with the last
+	for _, w := range words {
+		text := resolved(w)
+		if len(text) > maxMembers*pfMemberSize {
+			return long
+		}
+		for _, member := range pfListed(text) {
+			joins := slices.Contains(pfJoining, member)
+			switch behind := open || joins || member == ")" || member[0] == '/'; {
+			case member == "any" && !open:
+				return nil
+			case behind && len(members) > 0:
+				members[len(members)-1] += " " + member
+			case member != "=":
+				members = append(members, cmp.Or(pfServices[member], member))
 			}
-			if number := pfServices[member]; number != "" {
-				member = number
-			}
-			members = append(members, member)
+			open = joins || slices.Contains(pfLeading, member)
+		}
+		if len(members) > maxMembers {
+			return long
 		}
 	}
-	return members, last
+	return members
+}
+
+// pfMemberSize is as long as the members of a list are on average at most.
+const pfMemberSize = 50
+
+// Operators of hosts, ports, users and types, between two members and before one.
+var (
+	pfJoining = []string{":", "-", "><", "<>", "code"}
+	pfLeading = []string{"!", "=", "<", ">", "!=", "<=", ">=", "(", "route"}
+)
+
+// pfListed are the members of the text of a list.
+func pfListed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}, \t\n", r) })
 }
 
 // pfServices are names of ports that rules often name.
 var pfServices = map[string]string{"ssh": "22", "smtp": "25", "domain": "53", "www": "80", "http": "80", "https": "443", "ftp": "21"}
+
+// takesOn reports whether a rule is about the interfaces of another one; any are all but the loopback.
+func (scope pfScope) takesOn(other pfScope) bool {
+	return scope.iface == "" || scope.iface == other.iface || scope.iface == "any" && !strings.HasPrefix(other.iface, "lo")
+}
 
 // covers reports whether a rule is about all packets that another one is about in its parts.
 func (scope pfScope) covers(other pfScope) bool {
@@ -216,10 +234,15 @@ func (scope pfScope) covers(other pfScope) bool {
 	return scope.first.text == "block" || !other.flags
 }
 
+// whole reports a rule about all packets of its direction, interface and family.
+func (scope pfScope) whole() bool {
+	return scope.plain && !slices.ContainsFunc(scope.parts[:], func(part []string) bool { return part != nil })
+}
+
 // wait keeps a rule without quick, and emits pf:rule/overruled at those of the other action that this one takes every
 // packet from: the value is its line.
 func (r *pfReach) wait(s *scanner, scope pfScope) {
-	whole := scope.plain && !slices.ContainsFunc(scope.parts[:], func(part []string) bool { return part != nil })
+	whole := scope.whole()
 	defer func() {
 		if usual := whole && scope.iface == "" && scope.first.text == "block"; len(r.waiting) < maxWaiting && !scope.quick && !usual {
 			r.waiting = append(r.waiting, scope)
@@ -230,8 +253,7 @@ func (r *pfReach) wait(s *scanner, scope pfScope) {
 	}
 	r.waiting = slices.DeleteFunc(r.waiting, func(earlier pfScope) bool {
 		within := earlier.first.text != scope.first.text && (scope.direction == "" || scope.direction == earlier.direction) &&
-			(scope.family == "" || scope.family == earlier.family) && (scope.iface == "" || scope.iface == earlier.iface) &&
-			(whole || scope.covers(earlier))
+			(scope.family == "" || scope.family == earlier.family) && scope.takesOn(earlier) && scope.covers(earlier)
 		if within {
 			s.pfName("pf:rule/overruled", earlier.first, strconv.Itoa(scope.line))
 		}
@@ -249,7 +271,7 @@ func (r *pfReach) first(scope pfScope) int {
 			}
 			i := slices.IndexFunc(r.deciding, func(d pfScope) bool {
 				return (d.direction == "" || d.direction == direction) && (d.family == "" || d.family == family) &&
-					(d.iface == "" || d.iface == scope.iface) && d.covers(scope)
+					d.takesOn(scope) && d.covers(scope)
 			})
 			if i < 0 {
 				return 0

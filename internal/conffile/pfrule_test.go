@@ -191,6 +191,21 @@ func TestPFReach(t *testing.T) {
 		{"pass in quick on em0 proto tcp\npass in on em0 proto { tcp udp }\npass in on em0", ""},
 		{"pass in inet proto tcp\nblock in inet6\npass in $quick proto tcp\nblock out\nblock in on em0", ""},
 		{"pass in proto tcp tag a\nblock in\npass tagged a", ""},
+		{"pass in quick on em0 proto tcp to port 80\npass in on em0 proto tcp to port 8080 rdr-to 192.0.2.5 port 80\npass in on em0 proto tcp to port 81 divert-packet port 80", ""},
+		{"pass in quick proto tcp to port { 21, > 1023 }\npass in proto tcp to port 1023\npass in quick from { ! 192.0.2.1, 192.0.2.3 - 192.0.2.9 }\npass in from 192.0.2.1\n" +
+			"block in from 192.0.2.9\nblock in from { 192.0.2.3 - 192.0.2.9 }", "6:1 pf:rule/unreached=3\n"},
+		{"pass in quick from 192.0.2.3\nblock in from 192.0.2.3 - 192.0.2.9\nblock in quick from route \"a\"\npass in from route \"b\"\npass in from (em0)/24\npass in from ( em0 )", ""},
+		{"pass in quick inet proto icmp icmp-type { echoreq, unreach code needfrag }\nblock in inet proto icmp icmp-type unreach\nblock in inet proto icmp icmp-type echoreq",
+			"3:1 pf:rule/unreached=1\n"},
+		{"block in quick proto tcp to port 25 flags S/SA\npass in proto tcp to port 25\nblock in proto tcp flags FUP/FUP\npass in log (matches) proto tcp to port 26\npass in\npass in quick on any from <a>\n" +
+			"pass in on lo0 from <a>", ""},
+		{"pass in quick inet6 proto tcp to 64:ff9b::/96\npass in inet6 proto tcp to 64:ff9b::1 af-to inet from 192.0.2.1 to 64:ff9b::/96", ""},
+		{"block in tagged a\npass in on em0 from \"\"", ""},
+		{"block in\npass on !egress", ""},
+		{"k = \"{ lo0, em1 }\"\nset skip on $k\nblock in\npass in on em0", "2:5 pf:set/skip=$k [* expands]\n"},
+		{"pass in proto tcp to port 22 keep state (max-src-conn 25, max-src-conn-rate 3/30)\npass out proto tcp to port 80 keep state (max-src-conn 3)\n" +
+			"pass in proto tcp to port https keep state (max-src-conn 3)",
+			"1:42 pf:rule/src-conn=tcp\n1:59 pf:rule/src-conn=tcp\n2:43 pf:rule/src-conn=tcp\n3:45 pf:rule/src-conn=tcp\n3:45 pf:rule/few=max-src-conn 3\n"},
 		{"pass in quick on any all allow-opts\nmatch in all scrub (no-df)", "2:21 pf:scrub/no-df=yes\n2:1 pf:rule/unreached=1\n"},
 		{"queue a on em0 bandwidth 10M\nqueue b parent a bandwidth 1M max 1M default\nqueue c parent a bandwidth 8M\nmatch set queue b",
 			"1:7 pf:queue=a [em0]\n1:16 pf:queue/bandwidth=10M [em0]\n2:7 pf:queue=b\n2:18 pf:queue/bandwidth=1M\n2:31 pf:queue/max=1M\n" +

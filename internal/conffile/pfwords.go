@@ -122,8 +122,12 @@ func pfArgumentEnd(words []word, i int, option string) int {
 		}
 	}
 	i++
-	if i+1 < len(words) && (option == "port" || option == "user" || option == "group") &&
-		(words[i].text == "><" || words[i].text == "<>" || words[i].text == ":") {
+	hosts := option == "from" || option == "to"
+	if i < len(words) && hosts && (strings.HasPrefix(words[i].text, "/") || words[i-1].text == "route") {
+		i++ // the prefix of an interface in parentheses; a label of routes
+	}
+	if i+1 < len(words) && ((option == "port" || option == "user" || option == "group") &&
+		(words[i].text == "><" || words[i].text == "<>" || words[i].text == ":") || hosts && words[i].text == "-") {
 		i += 2 // a range
 	}
 	return min(i, len(words))

@@ -152,6 +152,9 @@ func (k *checker) sameSetting(a *assignment) {
 		because: "The commands run in order, and the last one wins."})
 }
 
+// inPlace are options of pf.conf that hold for the rules below them, up to where they are set again.
+var inPlace = []string{"skip", "block-policy", "state-policy", "state-defaults", "fail-policy", "require-order"}
+
 // replaces reports whether a second assignment of the same setting in
 // another line means that the first one is dead.
 func replaces(e conffile.Entry, kind conffile.Kind) bool {
@@ -168,7 +171,8 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	case conffile.RC:
 		return !e.Has(conffile.Part) && e.Flags&(conffile.Conditional|conffile.Expands) == 0
 	case conffile.PF:
-		return strings.HasPrefix(e.Name, "pf:set/") && e.Name != "pf:set/skip" && !e.Has(conffile.Conditional)
+		option, is := strings.CutPrefix(e.Name, "pf:set/")
+		return is && !slices.Contains(inPlace, option) && !e.Has(conffile.Conditional)
 	}
 	return false
 }

@@ -113,6 +113,15 @@ func TestOpenBSD(t *testing.T) {
 		{"what FreeBSD translates before", "pf.conf", "# FreeBSD\nset skip on lo\nnat on em0 from em1:network to any -> (em0)\nnat on em2 inet from em1:network to any -> (em2)\n" +
 			"pass out on em0 from em1:network\npass out on em2 from em1:network\npass out on em2 inet from em1:network\n",
 			[]string{"replaces the source em1:network before", "replaces the source em1:network before"}},
+		{"what may not be translated, or to one of the sources", "pf.conf", "# OpenBSD\nset skip on lo\nmatch out on em0 inet from 192.0.2.0/24 probability 50% nat-to (em0)\npass out on em0 inet from 192.0.2.0/24\n" +
+			"match out on em1 inet from em1:network nat-to (em1)\npass out on em1 inet from em1:network\nmatch out on em2 inet from 192.0.2.0/24 nat-to 192.0.2.1\npass out on em2 inet from 192.0.2.0/24\n", nil},
+		{"translation to an address of one family", "pf.conf", "# FreeBSD\nset skip on lo\nw = \"2001:db8::1\"\nnat on em0 from em1:network to any -> 192.0.2.1\nrdr on em0 proto tcp to port 80 -> 192.0.2.1\n" +
+			"rdr on em0 proto tcp to port 80 -> $w\npass out on em0 from em1:network\n", nil},
+		{"options for the rules below them", "pf.conf", "# OpenBSD\nset skip on lo\nset block-policy return\nblock in on em0\nset block-policy drop\nblock in on em1\npass out\n", nil},
+		{"rules of two blocks of a guide", "g.md", "# OpenBSD\n```\npass in on em0 proto tcp to port 22 keep state (max-src-conn 9, overload <b>)\n```\nand\n```\nblock in quick from <b>\n```\n" +
+			"or\n```\nblock in\npass in on em0 proto tcp to port 22\n```\n", nil},
+		{"lines of a guide", "g.md", "# PF on FreeBSD\n\n`/etc/pf.conf`:\n```\nset skip on lo\nnat on em0 from 192.0.2.0/24 to any -> (em0)\nnat on em0 from 192.0.2.0/24 to any -> (em0)\n" +
+			"pass out on em0 from 192.0.2.0/24\n```\n", []string{"the rule in line 6 comes first", "the rule in line 6 replaces"}},
 		{"what is spared from translation", "pf.conf", "# FreeBSD\nset skip on lo\nno nat on em0 from em1:network to 192.0.2.0/24\nnat on em0 from em1:network to any -> (em0)\n" +
 			"pass out on em0 from em1:network\n", nil},
 		{"the first of rules of translation", "pf.conf", "# FreeBSD\nnat on em0 inet from 192.0.2.0/24 to any -> (em0)\nno nat on em0 inet from 192.0.2.0/24 to 10.0.0.0/8\n" +
