@@ -54,7 +54,7 @@ type checker struct {
 	leased     map[string]bool           // interfaces whose hostname.if lets the network assign the address
 	later      map[string]*assignment    // lines of files of OpenBSD that are judged beside others, by the names of their entries
 	jumbo      bool                      // a line gives an interface more than 1500 bytes
-	forwards   bool                      // rc.conf or sysctl.conf makes the host a router
+	forwards   bool                      // rc.conf or sysctl.conf makes the host a router, or its system is one's
 	dead       map[*source]conffile.Span // the last statement of pf.conf that the system refuses
 	variables  map[string]bool           // variables of rc.conf that any line sets
 	commented  map[*source]bool          // files of which a comment behind a value was told
@@ -143,7 +143,7 @@ func (k *checker) run(files []*source) {
 		byPath[f.path] = f
 		k.kinds[f.kind] = true
 		told := f.kind == conffile.Script || f.kind == conffile.Other
-		k.forwards = k.forwards || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
+		k.forwards = k.forwards || f.kind == conffile.VyOS || (told || f.kind == conffile.RC) && gateway.MatchString(f.text) ||
 			(told || f.kind == conffile.Sysctl) && forwarding.MatchString(f.text)
 		k.jumbo = k.jumbo || largeMTU.MatchString(f.text)
 		f.several = f.kind == conffile.Other && k.system == catalog.Linux && conffile.NamesBSD(f.text)
@@ -454,6 +454,10 @@ func (k *checker) lineAt(offset int) conffile.Span {
 	return k.line
 }
 
+// ofCommands are files in which commands, or a program's own words, write settings of the kernel.
+var ofCommands = []conffile.Kind{conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned, conffile.YAML, conffile.Service,
+	conffile.WGQuick, conffile.VyOS, conffile.Udev}
+
 // placeOf returns where a setting is written, in the words of
 // catalog.Record.Belongs; "" for places that are not judged.
 func placeOf(kind conffile.Kind, e conffile.Entry) string {
@@ -468,9 +472,7 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML || kind == conffile.Service ||
-		kind == conffile.Other) &&
-		strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+	case (kind == conffile.Other || slices.Contains(ofCommands, kind)) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
 		return "link-file"

@@ -83,17 +83,13 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if !strings.Contains(e.Name, ".") {
 		return k.stray(e)
 	}
-	switch k.kindOf(e) {
-	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
-		conffile.YAML, conffile.Service:
-	case conffile.Other:
+	switch kind := k.kindOf(e); {
+	case kind == conffile.Sysctl, kind == conffile.Loader, slices.Contains(ofCommands, kind):
+	case kind == conffile.Other:
 		if k.system == catalog.Linux && !strings.HasPrefix(e.Name, "net.") {
 			return nil // other languages have such names too
 		}
-	case conffile.Cmdline:
-		if !strings.HasPrefix(e.Key, "sysctl.") {
-			return nil
-		}
+	case kind == conffile.Cmdline && strings.HasPrefix(e.Key, "sysctl."):
 	default:
 		return nil
 	}
