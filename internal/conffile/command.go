@@ -95,6 +95,9 @@ func (s *scanner) command(c *command) {
 	if rcSysctl.MatchString(name) {
 		name = "sysctl"
 	}
+	if !slices.Contains(keepsRoutes, name) {
+		clear(s.routes)
+	}
 	s.reload.ran(name, words[1:])
 	s.overwrites(c, name, words[1:], echoed)
 	switch {
@@ -443,7 +446,7 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 
 // severalFiles rejects a redirection into files of the kernel that a pattern stands for.
 func (s *scanner) severalFiles(target word) bool {
-	if !strings.Contains(target.text, "*") || !kernelFile.MatchString(target.text) || s.text(target.span) == "" || s.teed(target) {
+	if !fitsSeveral.MatchString(target.text) || s.text(target.span) == "" || s.teed(target) {
 		return false
 	}
 	s.rejected(Reject{Line: target.line, Span: target.span, certain: true,
@@ -452,6 +455,10 @@ func (s *scanner) severalFiles(target word) bool {
 			"name; then nothing is set."})
 	return true
 }
+
+// fitsSeveral is a pattern below /proc or /sys that fits several files on nearly every machine. bash writes to the only one that
+// another pattern fits, as hwmon/hwmon* may.
+var fitsSeveral = regexp.MustCompile(`^/(?:proc|sys)/(?:.*/)?(?:(?:cpu|policy|rx-|tx-|eth|en|sd|nvme)(?:\[0-9\])?\*|(?:irq|net|block|conf|neigh)/\*(?:/|$))`)
 
 // kernelFile is a file below /proc or /sys.
 var kernelFile = regexp.MustCompile(`^/(?:proc|sys)/`)

@@ -56,7 +56,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 const rulesInput = "stdin.nft"
 
 var (
-	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*\b(?:add|insert)[ \t]+rule\b`)
+	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*(?:\b(?:add|insert)[ \t]+rule\b|[ \t](?:-f|--file)[ \t]*["']?[$/.a-zA-Z])`)
 	inserted       = regexp.MustCompile(`(?m)^[ \t]*\$|\$\(|\x60`)
 )
 
@@ -503,12 +503,12 @@ func (s *scanner) sysrcFile(file word, words []word, base Entry) {
 	}
 	for _, w := range words {
 		raw := s.text(w.span)
-		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && strings.Trim(name, "%.") == name {
+		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && !strings.ContainsAny(name, "%$`") {
 			s.rejected(Reject{Line: w.line, Span: w.span, Reason: "sysrc writes variables of the shell, of which none has a dot: append " +
 				name + "=\"...\" to " + file.text + " without it", Because: "sysrc refuses the name, and the file is as it was."})
 		}
-		if strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
-			continue // to what the file holds
+		if !strings.Contains(raw, "=") || strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
+			continue // which is printed, removed, or put to what the file holds
 		}
 		if !w.expands && (!w.quoted || valueQuoted.MatchString(raw)) && !strings.HasPrefix(raw, "-") && !strings.ContainsAny(raw, "\\$`") {
 			sub.written(kind, w.line, w.span.Start, w.span.End)
