@@ -76,7 +76,7 @@ func (s *scanner) replacesArguments(w word, file string) {
 		return
 	}
 	name, _, _ := strings.Cut(w.text, "=")
-	if name == "GRUB_CMDLINE_LINUX" && debianGrub.MatchString(s.src[:min(len(s.src), maxSearched)]) {
+	if name == "GRUB_CMDLINE_LINUX" && s.says(debianGrub) {
 		return
 	}
 	if above := strings.ReplaceAll(s.src[:min(w.span.Start, maxSearched)], ">>", "  "); editsArguments.MatchString(above) {
