@@ -104,7 +104,7 @@ func (s *scanner) vyosPath(words []word, base Entry) {
 // vyosEmit emits the value of a leaf.
 func (s *scanner) vyosEmit(key, value word, base Entry, name string) {
 	e := base
-	e.Key, e.Name, e.Value, e.Line, e.KeySpan, e.ValueSpan = key.text, name, value.text, value.line, key.span, value.span
+	e.Key, e.Name, e.Value, e.Line, e.KeySpan, e.ValueSpan = key.text, name, value.text, key.line, key.span, value.span
 	if value.expands {
 		e.Flags |= Expands
 	}
