@@ -83,7 +83,7 @@ func (s *scanner) replacesArguments(w word, file string) {
 		return
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span, Code: "conflict",
-		Reason:  "this takes the place of all arguments that " + name + " has above it in the file",
+		Reason:  "this replaces all arguments that the " + name + " line above it in the file sets",
 		Because: "The file is a shell script, whose last assignment counts. Edit the line with sed, or write " + name + "=\"$" + name + " ...\"."})
 }
 

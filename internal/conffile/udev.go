@@ -52,7 +52,7 @@ func (s *scanner) udev() {
 			case key == "RUN" && !strings.Contains(attribute, "builtin"):
 				if shellSyntax.MatchString(quotedText.ReplaceAllString(value, "")) && !passesCommand.MatchString(value) {
 					s.rejected(Reject{Line: line, Span: span, Idle: true, certain: true,
-						Reason:  "udev starts this without a shell, so the program gets these signs as arguments: write /bin/sh -c '...'",
+						Reason:  "udev runs this without a shell, so the program gets these characters as arguments: write /bin/sh -c '...'",
 						Because: "Redirections, pipes and $( ) are the shell's (udev(7), RUN)."})
 					continue
 				}

@@ -57,7 +57,7 @@ func TestLinuxFiles(t *testing.T) {
 		{script, "#!/bin/sh\nfor q in $list; do echo f0 > /proc/irq/$q/smp_affinity; done\necho 1 > /proc/irq/$NIC/smp_affinity\n", ""},
 		{script, "#!/bin/sh\nfor n in /proc/irq/[0-9]*; do echo 2 > \"$n/smp_affinity\" 2>/dev/null; done\n", "harmful warning one processor"},
 		{script, "#!/bin/sh\necho 1 > /proc/sys/net/ipv4/tcp_tw_recycle 2>/dev/null || true\n", "removed warning 4.12"},
-		{script, "#!/bin/sh\necho 'GRUB_CMDLINE_LINUX=\"a=1\"' >> /etc/default/grub\n", "conflict warning takes the place"},
+		{script, "#!/bin/sh\necho 'GRUB_CMDLINE_LINUX=\"a=1\"' >> /etc/default/grub\n", "conflict warning replaces all arguments"},
 		{script, "#!/bin/sh\nsed -i '/^GRUB_CMDLINE_LINUX=/d' /etc/default/grub\necho 'GRUB_CMDLINE_LINUX=\"a=1\"' >> /etc/default/grub\n", ""},
 		{script, "#!/bin/sh\necho 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX a=1\"' >> /etc/default/grub\n", ""},
 		{script, "#!/bin/sh\necho \"\nnetwork:\n  version: 2\n  bonds:\n    b0:\n      addresses: [10.$1.0.2/24]\n      parameters:\n        mode: 802.3adx\n\" > /etc/netplan/9.yaml\n",
