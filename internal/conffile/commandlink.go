@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // ifconfigCommand reads ifconfig IF OPTIONS.
@@ -43,6 +45,7 @@ var routeAttributes = map[string]string{
 // ipCommand reads ip link set and ip route add, change, replace, append.
 // Objects and verbs may be abbreviated as ip allows.
 func (s *scanner) ipCommand(words []word, base Entry) {
+	options := len(words)
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
 		skip := 1
 		if strings.HasPrefix("-netns", words[0].text) && len(words[0].text) > 1 || words[0].text == "-family" || words[0].text == "-f" {
@@ -55,9 +58,11 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 	}
 	object, verb, args := words[0].text, words[1].text, words[2:]
 	if object != "" && (strings.HasPrefix("route", object) || object == "ro") {
-		s.sameRoute(verb, args, base)
-	} else if object == "netns" || object != "" && strings.HasPrefix("link", object) {
-		clear(s.routes) // an interface that goes down takes its routes with it
+		if options == len(words) { // an option may choose another family or host
+			s.sameRoute(verb, args, base)
+		}
+	} else if object != "rule" && verb != "add" {
+		clear(s.routes) // an interface that goes down, and an address that is taken away, take their routes with them
 	}
 	if object != "" && (strings.HasPrefix("address", object) || strings.HasPrefix("route", object) || object == "ro") {
 		s.addressWords(args)
@@ -99,6 +104,12 @@ var (
 	routeTypes = []string{"to", "unicast", "local", "broadcast", "multicast", "throw", "unreachable", "prohibit", "blackhole", "nat"}
 )
 
+// routeTo is a network, as a route begins with it.
+var routeTo = regexp.MustCompile(`^(?:default|[0-9]+(?:\.[0-9]+)*(?:/[0-9]+)?|[0-9a-fA-F]*:[0-9a-fA-F:.]*(?:/[0-9]+)?)$`)
+
+// keepsRoutes are commands that neither add nor remove a route; any other one may.
+var keepsRoutes = []string{"ip", "echo", "printf", "sysctl", "sleep", "modprobe", "iptables", "ip6tables", "ipset", "nft", "tc", "ethtool", "set"}
+
 // sameRoute rejects a route that a script adds after another one to the same network, of the same metric and table.
 func (s *scanner) sameRoute(verb string, args []word, base Entry) {
 	if verb != "add" && verb != "a" {
@@ -114,6 +125,9 @@ func (s *scanner) sameRoute(verb string, args []word, base Entry) {
 	key := args[0].text
 	if key == "0.0.0.0/0" {
 		key = "default"
+	}
+	if !routeTo.MatchString(key) && !args[0].expands {
+		return // an option stands before the network
 	}
 	for i, w := range args {
 		switch {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -312,22 +313,22 @@ type scanner struct {
 	sections  map[string]string  // by path, of what a script writes
 	roots     map[string]int     // below which a script writes files, with the line of the first one, 0 for the script's own
 	groups    []group
-	stray     bool            // lines of sysctl.conf among the commands of a script were told
-	altq      bool            // a statement of altq was refused
-	lets      bool            // a rule of iptables lets errors of ICMP in
-	lets6     bool            // a rule of ip6tables lets ICMPv6 in
-	chains    iptChains       // of iptables
-	marks     fwMarks         // of tc
-	vyos      *vyosConfig     // nil without a line of it
-	root      *bool           // whether root runs the script, once that was asked
-	appended  int             // lines that a script appends to GRUB's file
-	routes    map[string]int  // lines on which a script adds them
-	ignored   map[string]bool // files that a script writes and the system does not read
-	part      bool            // a text within a script, read as a file
-	outer     bool            // a guide, whose scripts may write files
-	within    bool            // the argument of sh -c
-	document  *heredoc        // which a script writes, and that is read
-	indented  bool            // the script is indented as a whole: the ends of its here-documents too
+	stray     bool                    // lines of sysctl.conf among the commands of a script were told
+	altq      bool                    // a statement of altq was refused
+	lets      bool                    // a rule of iptables lets errors of ICMP in
+	lets6     bool                    // a rule of ip6tables lets ICMPv6 in
+	chains    iptChains               // of iptables
+	marks     fwMarks                 // of tc
+	vyos      *vyosConfig             // nil without a line of it
+	said      map[*regexp.Regexp]bool // whether the text has what was searched for in it
+	appended  int                     // lines that a script appends to GRUB's file
+	routes    map[string]int          // lines on which a script adds them
+	ignored   map[string]bool         // files that a script writes and the system does not read
+	part      bool                    // a text within a script, read as a file
+	outer     bool                    // a guide, whose scripts may write files
+	within    bool                    // the argument of sh -c
+	document  *heredoc                // which a script writes, and that is read
+	indented  bool                    // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }
 

@@ -287,7 +287,7 @@ func kindOfContent(text string) Kind {
 		form *regexp.Regexp
 		kind Kind
 	}{{grubLine, Cmdline}, {uciText, UCI}, {iptablesText, IPTables}, {vyosBlock, VyOS}, {nftText, NFTables}, {wgText, WGQuick}} {
-		if of.form.MatchString(text) {
+		if of.form.MatchString(text) && (!slices.Contains(ofParts, of.kind) || !isGuide(text)) {
 			return of.kind
 		}
 	}
@@ -393,6 +393,9 @@ var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=
 
 // iptablesText is the head of a file of iptables-restore.
 var iptablesText = regexp.MustCompile(`\A(?:#[^\n]*\n|[ \t\r]*\n)*\*(?:filter|nat|mangle|raw|security)[ \t\r]*\n(?:#[^\n]*\n|[ \t\r]*\n)*(?::[A-Za-z0-9_-]+ |-[AIN] |COMMIT)`)
+
+// ofParts are kinds of which a part tells what all of a text is, unless it is a guide.
+var ofParts = []Kind{VyOS, NFTables, WGQuick}
 
 // nftText is a table of nftables with a chain that the kernel calls.
 var nftText = regexp.MustCompile(`(?m)^[ \t]*table[ \t]+(?:(?:ip6?|inet|bridge|arp|netdev)[ \t]+)?[A-Za-z_][A-Za-z0-9_-]*[ \t]*\{(?s:[^}]*)\btype[ \t]+(?:filter|nat|route)[ \t]+hook\b`)

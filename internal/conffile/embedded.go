@@ -34,6 +34,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
+		h.edited = h.literal && s.substituted(to)
 		sub.document = &h
 		sub.rcText(from, to, line, sub.rcCommand)
 	case PF, HostnameIf, Script:
@@ -42,7 +43,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			s.standing(sub, text, kind, h.path, from, line)
 		}
 	default:
-		if h.path != rulesInput || !rulesElsewhere.MatchString(s.src[:min(len(s.src), maxSearched)]) && !inserted.MatchString(s.src[from:to]) {
+		if h.path != rulesInput || !s.says(rulesElsewhere) && !inserted.MatchString(s.src[from:to]) {
 			s.whole(sub, kind, h.path, from, to, line)
 		}
 		if kind == LoginConf && h.append && s.system == OpenBSD {
@@ -56,7 +57,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 const rulesInput = "stdin.nft"
 
 var (
-	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*\b(?:add|insert)[ \t]+rule\b`)
+	rulesElsewhere = regexp.MustCompile(`\bnft\b[^\n]*(?:\b(?:add|insert)[ \t]+rule\b|[ \t](?:-f|--file)[ \t]*["']?[$/.a-zA-Z])`)
 	inserted       = regexp.MustCompile(`(?m)^[ \t]*\$|\$\(|\x60`)
 )
 
@@ -376,35 +377,6 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 	})
 }
 
-// expanding is a scanner for a text into which the shell puts its variables.
-func (s *scanner) expanding() *scanner {
-	inner := s.marking(s.expand)
-	inner.rejected = s.unlessExpanded(s.rejected)
-	return inner
-}
-
-// expand puts what the shell does into a value, where the text alone tells it.
-func (s *scanner) expand(e *Entry) {
-	if !strings.ContainsAny(e.Value, "$`") {
-		return
-	}
-	if value, known := s.constant(e.Value); known && !strings.Contains(e.Value, `\$`) {
-		e.Value, e.style = value, styleFixed
-		e.Flags &^= Expands
-		return
-	}
-	e.Flags |= Expands
-}
-
-// unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.
-func (s *scanner) unlessExpanded(told func(Reject)) func(Reject) {
-	return func(r Reject) {
-		if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") {
-			told(r)
-		}
-	}
-}
-
 // escaped reads a line in which the shell takes the backslash from each quotation mark.
 func (s *scanner) escaped(kind Kind, line, from, to int) {
 	text := strings.ReplaceAll(s.src[from:to], `\"`, `"`)
@@ -503,12 +475,12 @@ func (s *scanner) sysrcFile(file word, words []word, base Entry) {
 	}
 	for _, w := range words {
 		raw := s.text(w.span)
-		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && strings.Trim(name, "%.") == name {
+		if name, _, assigned := strings.Cut(raw, "="); assigned && strings.Contains(name, ".") && !strings.ContainsAny(name, "%$`") {
 			s.rejected(Reject{Line: w.line, Span: w.span, Reason: "sysrc writes variables of the shell, of which none has a dot: append " +
 				name + "=\"...\" to " + file.text + " without it", Because: "sysrc refuses the name, and the file is as it was."})
 		}
-		if strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
-			continue // to what the file holds
+		if !strings.Contains(raw, "=") || strings.Contains(raw, "+=") || strings.Contains(raw, "-=") {
+			continue // which is printed, removed, or put to what the file holds
 		}
 		if !w.expands && (!w.quoted || valueQuoted.MatchString(raw)) && !strings.HasPrefix(raw, "-") && !strings.ContainsAny(raw, "\\$`") {
 			sub.written(kind, w.line, w.span.Start, w.span.End)
@@ -518,21 +490,3 @@ func (s *scanner) sysrcFile(file word, words []word, base Entry) {
 
 // valueQuoted is an assignment with all of its value in quotes, as a file has it.
 var valueQuoted = regexp.MustCompile(`^\w+="[^"]*"$`)
-
-// split takes the words apart that a variable before the command's own words stands for.
-func split(words, written []word) []word {
-	if len(words) == 0 || !written[0].expands || written[0].quoted || words[0].expands {
-		return words
-	}
-	parts := strings.Fields(words[0].text)
-	if len(parts) < 2 {
-		return words
-	}
-	var out []word
-	for _, part := range parts {
-		w := words[0]
-		w.text = part
-		out = append(out, w)
-	}
-	return append(out, words[1:]...)
-}

@@ -153,3 +153,12 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+func FuzzVyOS(f *testing.F) {
+	fuzzKind(f, VyOS, Linux, "config.boot", "interfaces {\n ethernet eth4 {\n  mtu 1508\n  vif 35 {\n   pppoe 0 {\n    mtu 1500\n   }\n  }\n }\n}\n",
+		"firewall {\n name A {\n  rule 1 {\n   action accept\n   log enable\n   state {\n    established enable\n   }\n  }\n }\n}\n")
+}
+
+func FuzzWGQuick(f *testing.F) {
+	fuzzKind(f, WGQuick, Linux, "/etc/wireguard/wg0.conf", "[Interface]\nPrivateKey = a\nMTU = 1480\nPostUp = sysctl -w net.core.somaxconn=5; ip route add 10.0.0.0/8 dev %i\n[Peer]\n")
+}

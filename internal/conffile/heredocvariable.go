@@ -65,3 +65,32 @@ func usesOf(text, name string) int {
 		at++
 	}
 }
+
+// expanding is a scanner for a text into which the shell puts its variables.
+func (s *scanner) expanding() *scanner {
+	inner := s.marking(s.expand)
+	inner.rejected = s.unlessExpanded(s.rejected)
+	return inner
+}
+
+// expand puts what the shell does into a value, where the text alone tells it.
+func (s *scanner) expand(e *Entry) {
+	if !strings.ContainsAny(e.Value, "$`") {
+		return
+	}
+	if value, known := s.constant(e.Value); known && !strings.Contains(e.Value, `\$`) {
+		e.Value, e.style = value, styleFixed
+		e.Flags &^= Expands
+		return
+	}
+	e.Flags |= Expands
+}
+
+// unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.
+func (s *scanner) unlessExpanded(told func(Reject)) func(Reject) {
+	return func(r Reject) {
+		if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") {
+			told(r)
+		}
+	}
+}

@@ -36,8 +36,8 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 	default:
 		targets = nil
 	}
-	for file := range s.writes { // whoever else names the file may have taken what was written
-		if name == "umount" || name != "tee" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(s.resolved(w.text), file) }) {
+	for file := range s.writes { // whoever else names the file, or a folder above it, may have taken what was written
+		if name == "umount" || !slices.Contains(leavesFiles, name) && slices.ContainsFunc(words, func(w word) bool { return s.reaches(w, file) }) {
 			delete(s.writes, file)
 		}
 	}
@@ -52,8 +52,20 @@ func (s *scanner) overwrites(c *command, name string, words, echoed []word) {
 	}
 }
 
+// leavesFiles are commands that name a folder and leave the files in it, or have their own rules.
+var leavesFiles = []string{"tee", "mkdir", "chmod", "chown", "mount", "cd", "test", "[", "echo", "printf"}
+
+// reaches reports whether a word names a file, or a folder that it lies in.
+func (s *scanner) reaches(w word, file string) bool {
+	path := s.resolved(w.text)
+	return strings.Contains(path, file) || len(path) > 1 && strings.HasPrefix(file, strings.TrimSuffix(path, "/")+"/")
+}
+
 // editsArguments is a command that takes the line away from GRUB's file, or begins that file.
 var editsArguments = regexp.MustCompile(`\bsed\b[^\n]*GRUB_CMDLINE_LINUX|>[ \t]*"?/etc/default/grub|\b(?:cp|mv|rm)\b[^\n]*/etc/default/grub`)
+
+// debianGrub is a command of Debian and Ubuntu, where the line for all entries is empty unless somebody fills it.
+var debianGrub = regexp.MustCompile(`\bupdate-grub\b|\bapt(?:-get)?[ \t]`)
 
 // replacesArguments rejects a line that is appended to GRUB's file and takes the place of the arguments above it.
 func (s *scanner) replacesArguments(w word, file string) {
@@ -64,11 +76,14 @@ func (s *scanner) replacesArguments(w word, file string) {
 		return
 	}
 	name, _, _ := strings.Cut(w.text, "=")
+	if name == "GRUB_CMDLINE_LINUX" && s.says(debianGrub) {
+		return
+	}
 	if above := strings.ReplaceAll(s.src[:min(w.span.Start, maxSearched)], ">>", "  "); editsArguments.MatchString(above) {
 		return
 	}
 	s.rejected(Reject{Line: w.line, Span: w.span, Code: "conflict",
-		Reason:  "this takes the place of all arguments that " + name + " has above it in the file",
+		Reason:  "this replaces all arguments that the " + name + " line above it in the file sets",
 		Because: "The file is a shell script, whose last assignment counts. Edit the line with sed, or write " + name + "=\"$" + name + " ...\"."})
 }
 

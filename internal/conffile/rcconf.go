@@ -70,12 +70,25 @@ func (s *scanner) rcCommand(c *command) {
 // variableInName is the name of an interface's variable that a script puts together, up to the value.
 var variableInName = regexp.MustCompile(`^ifconfig_\$(?:\{\w+\}(?:_ipv6|_alias(?:es|[0-9]+))?|[a-zA-Z]\w*)=`)
 
+// substitutes begin the commands that edit a text.
+var substitutes = []string{"sed ", "envsubst", "perl ", "awk "}
+
+// substituted reports whether a command that edits a text follows.
+func (s *scanner) substituted(at int) bool {
+	const near = 4 << 10
+	below := s.src[at:min(len(s.src), at+near)]
+	return slices.ContainsFunc(substitutes, func(program string) bool { return strings.Contains(below, program) })
+}
+
 // assignmentOf reads an assignment of a here-document to the variable of an interface that the script names by a variable.
 func (s *scanner) assignmentOf(w word) (e Entry, ok bool) {
 	raw := s.text(w.span)
 	name := variableInName.FindString(raw)
 	if s.document == nil || name == "" {
 		return e, false
+	}
+	if s.document.literal && s.document.edited {
+		return e, false // which puts the name in
 	}
 	if s.document.literal {
 		s.rejected(Reject{Line: w.line, Span: Span{w.span.Start, w.span.Start + len(name) - 1}, certain: true,

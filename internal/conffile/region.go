@@ -74,12 +74,26 @@ func (r *otherReader) settings(line, from int) {
 	switch whole := strings.Contains(block, "flush ruleset"); { // and no part of the rules
 	case kind != Sysctl && kind != Tuned && kind != WGQuick && (kind != NFTables || !whole):
 		return
-	case anyLine(block, prompt) || anyLine(block, runs):
+	case anyLine(block, prompt) || anyLine(block, runs) || aboveOutput.MatchString(s.lead(from)):
 		return // which a command may have printed
+	case kind == Sysctl && template.MatchString(block):
+		return
 	}
 	inner := s.marking(func(e *Entry) { e.In, e.Block = kind, line })
 	inner.whole(inner, kind, "", from, from+end, line)
 	r.read = from + end
+}
+
+// aboveOutput is a line above a block that a program printed, and template a value that the reader is to fill in or to change.
+var (
+	aboveOutput = regexp.MustCompile(`(?i)\b(?:output|prints?|printed|shows?|shown|displays?|returns?|results?|current(?:ly)?|looks? like)\b`)
+	template    = regexp.MustCompile(`(?m)=[ \t]*<|[ \t]->[ \t]|\{\{`)
+)
+
+// lead is the line above the fence that ends before an offset, without blank ones.
+func (s *scanner) lead(from int) string {
+	above := strings.TrimRight(s.src[:s.lineOf(max(from-1, 0)).Start], " \t\r\n")
+	return above[strings.LastIndexByte(above, '\n')+1:]
 }
 
 // extent returns where the lines from a place on end that belong to it. They are judged by the whole line, its text

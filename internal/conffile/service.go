@@ -18,7 +18,7 @@ func (s *scanner) service() {
 			return
 		}
 		lower := strings.ToLower(e.Key)
-		order.whole = order.whole || e.Key == "ExecStart"
+		order.service(e)
 		switch {
 		case strings.HasPrefix(e.Key, "ExecStartP") && onlyLimits.MatchString(e.Value):
 			s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Idle: true, certain: true,
@@ -40,7 +40,7 @@ func (s *scanner) service() {
 			s.emit(e)
 		}
 	})
-	if after := order.after; after.Line > 0 && order.whole && !order.wants && !strings.Contains(s.path, ".d/") {
+	if after := order.after; after.Line > 0 && order.judged() && !strings.Contains(s.path, ".d/") {
 		s.rejected(Reject{Line: after.Line, Span: after.ValueSpan, Idle: true, certain: true,
 			Reason: "After=network-online.target orders, and nothing in this unit starts that target: add Wants=network-online.target",
 			Because: "Where no other unit wants it either, this one starts without waiting for the network (systemd.special(7), " +
@@ -56,16 +56,40 @@ type unitOrder struct {
 	after Entry
 	wants bool // the unit wants it, or a service that may want it
 	whole bool // which a file beside a unit is not
+	added bool // to a unit, whose command is replaced
+	once  bool // the service ends, and a timer may start it
+	boot  bool // the system starts the unit by itself
 }
+
+// service takes a line of another section.
+func (o *unitOrder) service(e Entry) {
+	switch e.Key {
+	case "ExecStart":
+		o.whole, o.added = true, o.added || e.Value == ""
+	case "Type":
+		o.once = e.Value == "oneshot"
+	}
+}
+
+// judged reports whether the unit must want the target, as far as is told.
+func (o *unitOrder) judged() bool { return o.whole && !o.added && !o.wants && (o.boot || !o.once) }
 
 // networkService is a service that brings the network up.
 var networkService = regexp.MustCompile(`\b(?:NetworkManager|systemd-networkd|networking|connman|network)(?:-wait-online)?\.service\b`)
 
-const onlineTarget = "network-online.target"
+// onlineTarget is a target of the system. The manager of a user, whose units stand in default.target, has none of that name.
+const (
+	onlineTarget = "network-online.target"
+	userTarget   = "default.target"
+)
 
 // line takes a line of [Unit] or [Install].
 func (o *unitOrder) line(section string, e Entry) {
 	words := strings.Fields(e.Value)
+	if section == "Install" {
+		o.boot = o.boot || e.Key == "WantedBy" || e.Key == "RequiredBy"
+		o.wants = o.wants || slices.Contains(words, userTarget)
+	}
 	switch e.Key {
 	case "After":
 		if section == "Unit" && slices.Contains(words, onlineTarget) {

@@ -59,6 +59,7 @@ type heredoc struct {
 	delimiter string
 	tabs      bool // <<-: leading tabs are dropped
 	literal   bool // the delimiter is quoted: nothing is expanded
+	edited    bool // a command that edits texts follows the literal text
 	path      string
 	append    bool  // to what the file holds
 	flags     Flags // of what the text sets

@@ -12,6 +12,12 @@ var udevPart = regexp.MustCompile(`([A-Z_]+)(\{[^}\n]*\})?[ \t]*(==|!=|\+=|:=|=)
 // shellSyntax is what a shell alone understands in a command.
 var shellSyntax = regexp.MustCompile("\\$\\(|\x60|[ \\t](?:[|;]|&&|>>?|\\|\\|)[ \\t]")
 
+// passesCommand is an option behind which a shell, or su, gets a command; quotedText is one argument.
+var (
+	passesCommand = regexp.MustCompile(`[ \t]-[a-z]*c[ \t]`)
+	quotedText    = regexp.MustCompile(`'[^']*'`)
+)
+
 // udevRule tells a rule of udev about interfaces or disks that sets something.
 var udevRule = regexp.MustCompile(`\bSUBSYSTEM=="(?:net|block|module)".*\b(?:RUN(?:\{program\})?\+?=|ATTR\{[^}]+\}[ \t]*=[ \t]*"|SYSCTL\{)`)
 
@@ -44,9 +50,9 @@ func (s *scanner) udev() {
 				e.Key, e.Name = attribute, s.udevAttribute(subsystem, attribute)
 				s.emit(e)
 			case key == "RUN" && !strings.Contains(attribute, "builtin"):
-				if shellSyntax.MatchString(value) && !strings.Contains(value, "sh -c") {
+				if shellSyntax.MatchString(quotedText.ReplaceAllString(value, "")) && !passesCommand.MatchString(value) {
 					s.rejected(Reject{Line: line, Span: span, Idle: true, certain: true,
-						Reason:  "udev starts this without a shell, so the program gets these signs as arguments: write /bin/sh -c '...'",
+						Reason:  "udev runs this without a shell, so the program gets these characters as arguments: write /bin/sh -c '...'",
 						Because: "Redirections, pipes and $( ) are the shell's (udev(7), RUN)."})
 					continue
 				}

@@ -19,13 +19,15 @@ type vyosConfig struct {
 
 // vyosClamp is a segment size that is written into connections over an interface, "" for all of PPPoE.
 type vyosClamp struct {
-	iface string
-	size  word
+	iface   string
+	size    word
+	headers int
 }
 
 // vyosRule is a rule of the firewall.
 type vyosRule struct {
 	accepts, established bool
+	rare                 bool // switched off, or for a few packets
 	log                  word
 }
 
@@ -93,7 +95,7 @@ func (s *scanner) vyosPath(words []word, base Entry) {
 	case text(0) == "system" && text(1) == "conntrack" && text(2) == "table-size", text(0) == "firewall" && text(1) == "conntrack-table-size":
 		s.vyosEmit(words[last-1], words[last], base, "net.netfilter.nf_conntrack_max")
 	case text(0) == "firewall" && text(1) == "options" && text(2) == "mss-clamp" && text(3) == "mss" && len(s.vyos.clamps) < maxVyos:
-		s.vyos.clamps = append(s.vyos.clamps, vyosClamp{size: words[last]})
+		s.vyos.clamps = append(s.vyos.clamps, vyosClamp{size: words[last], headers: tcpHeaders})
 	case text(0) == "firewall":
 		s.vyos.rule(words[1:])
 	}
@@ -102,7 +104,7 @@ func (s *scanner) vyosPath(words []word, base Entry) {
 // vyosEmit emits the value of a leaf.
 func (s *scanner) vyosEmit(key, value word, base Entry, name string) {
 	e := base
-	e.Key, e.Name, e.Value, e.Line, e.KeySpan, e.ValueSpan = key.text, name, value.text, value.line, key.span, value.span
+	e.Key, e.Name, e.Value, e.Line, e.KeySpan, e.ValueSpan = key.text, name, value.text, key.line, key.span, value.span
 	if value.expands {
 		e.Flags |= Expands
 	}
@@ -150,7 +152,11 @@ func (s *scanner) vyosInterface(kind, name string, words []word, base Entry) {
 		on.text = "on"
 		s.vyosEmit(value, on, base, "ethtool:features/"+value.text)
 	case (leaf.text == "ip" || leaf.text == "ipv6") && value.text == "adjust-mss" && len(words) == 3 && len(s.vyos.clamps) < maxVyos:
-		s.vyos.clamps = append(s.vyos.clamps, vyosClamp{name, words[2]})
+		headers := tcpHeaders
+		if leaf.text == "ipv6" {
+			headers = tcpHeaders6
+		}
+		s.vyos.clamps = append(s.vyos.clamps, vyosClamp{name, words[2], headers})
 	}
 	if _, known := s.vyos.mtus[name]; !known && len(s.vyos.mtus) < maxVyos {
 		s.vyos.mtus[name] = word{} // which it leaves as it is
@@ -184,6 +190,8 @@ func (v *vyosConfig) rule(words []word) {
 	}
 	value := words[len(words)-1].text
 	switch leaf := words[i+2]; leaf.text {
+	case "disable", "limit", "recent", "time":
+		r.rare = true
 	case "action":
 		r.accepts = value == "accept"
 	case "state":
@@ -207,11 +215,21 @@ func (v *vyosConfig) size(name string, usual int) int {
 	return 0
 }
 
+// carries is the MTU of an interface below another one. A VLAN without one of its own may have that of its interface.
+func (v *vyosConfig) carries(name string) int {
+	own := v.size(name, ethernetSize)
+	if parent, _, vlan := strings.Cut(name, "."); vlan && own > 0 && v.mtus[name].text == "" {
+		return max(own, v.size(parent, ethernetSize))
+	}
+	return own
+}
+
 const (
 	ethernetSize = 1500
 	pppoeSize    = 1492
 	pppoeHeader  = 8
 	tcpHeaders   = 40 // and IPv4's
+	tcpHeaders6  = 60 // and IPv6's
 )
 
 // conclude rejects what the lines of the configuration do together.
@@ -232,7 +250,7 @@ func (v *vyosConfig) conclude(s *scanner) {
 	largest := 0
 	for _, name := range slices.Sorted(maps.Keys(v.pppoe)) {
 		below := v.pppoe[name]
-		own, under := v.size(name, pppoeSize), v.size(below, ethernetSize)
+		own, under := v.size(name, pppoeSize), v.carries(below)
 		largest = max(largest, own)
 		if w := v.mtus[name]; w.text != "" && under > 0 && own > under-pppoeHeader {
 			reject(w, "conflict", "mtu "+w.text+" of "+name+" needs "+strconv.Itoa(own+pppoeHeader)+" on "+below+", which has "+strconv.Itoa(under),
@@ -244,13 +262,13 @@ func (v *vyosConfig) conclude(s *scanner) {
 		if c.iface != "" {
 			mtu = v.size(c.iface, 0)
 		}
-		if n, err := strconv.Atoi(c.size.text); err == nil && mtu > 0 && n > mtu-tcpHeaders {
-			reject(c.size, "no-effect", "a segment size of "+c.size.text+" does not fit into the MTU of "+strconv.Itoa(mtu)+": write "+strconv.Itoa(mtu-tcpHeaders),
-				"The headers of IPv4 and TCP take 40 bytes of each packet.")
+		if n, err := strconv.Atoi(c.size.text); err == nil && mtu > 0 && n > mtu-c.headers {
+			reject(c.size, "no-effect", "a segment size of "+c.size.text+" does not fit into the MTU of "+strconv.Itoa(mtu)+": write "+strconv.Itoa(mtu-c.headers),
+				"The headers of IP and TCP take "+strconv.Itoa(c.headers)+" bytes of each packet.")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.rules)) {
-		if r := v.rules[name]; r.accepts && r.established && r.log.line > 0 {
+		if r := v.rules[name]; r.accepts && r.established && !r.rare && r.log.line > 0 {
 			reject(r.log, "harmful", "this logs every packet of the connections that are established",
 				"The processor writes a line for each packet that the rule accepts; log the packets that open a connection, or those that are dropped.")
 		}

@@ -95,6 +95,15 @@ system {
 	if f, err := Parse(Script, Linux, "a.sh", []byte(wide)); err != nil || len(f.Rejects) != 4 || !strings.Contains(fmt.Sprint(f.Rejects), "eth1.7 is more") {
 		t.Errorf("%v: %+v", err, f.Rejects)
 	}
+	inherits := "interfaces {\n ethernet eth4 {\n  mtu 1508\n  vif 35 {\n   description a\n   pppoe 0 {\n    mtu 1500\n   }\n  }\n }\n}\n" +
+		"firewall {\n name A {\n  rule 1 {\n   action accept\n   disable\n   log enable\n   state {\n    established enable\n   }\n  }\n }\n}\n"
+	if f, err := Parse(VyOS, Linux, "config.boot", []byte(inherits)); err != nil || len(f.Rejects) > 0 {
+		t.Errorf("%v: %+v", err, f.Rejects)
+	}
+	if f, err := Parse(Script, Linux, "a.sh", []byte("set interfaces ethernet eth4 mtu 1500\nset interfaces ethernet eth4 ipv6 adjust-mss 1452\n")); err != nil ||
+		!strings.Contains(fmt.Sprint(f.Rejects), "write 1440") {
+		t.Errorf("%v: %+v", err, f.Rejects)
+	}
 	quiet := strings.NewReplacer("1498", "1496", "1460", "1452", "state established", "state new").Replace(commands)
 	if f, err := Parse(Script, Linux, "a.sh", []byte(quiet)); err != nil || len(f.Rejects) > 0 {
 		t.Errorf("%v: %+v", err, f.Rejects)

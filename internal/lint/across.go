@@ -84,7 +84,7 @@ func (k *checker) expandsAgain(a *assignment, effective bool) {
 		before = k.set[e.Name+"\x00"+e.Iface]
 	}
 	if before != nil && before.file == a.file && oneBlock(before, a) && oneBranch(before, a) &&
-		!strings.Contains(e.Value, e.Name) && variablesOnly(a.file.text, before.entry.Raw.End, e.Raw.Start) {
+		!strings.Contains(e.Value, e.Name) && variablesOnly(a.file.text, before.entry, e) {
 		k.superseded(before, a)
 	}
 	delete(k.expanding, e.Name)
@@ -93,10 +93,11 @@ func (k *checker) expandsAgain(a *assignment, effective bool) {
 	}
 }
 
-// variablesOnly reports whether a part of a text is lines of rc.conf.
-func variablesOnly(text string, from, to int) bool {
+// variablesOnly reports whether the text between two lines is lines of rc.conf, of which none takes the value of the first.
+func variablesOnly(text string, before, after conffile.Entry) bool {
 	const near = 4 << 10
-	if from > to || to-from > near {
+	from, to := before.Raw.End, after.Raw.Start
+	if from > to || to-from > near || strings.Contains(text[from:to], "$"+before.Name) || strings.Contains(text[from:to], "${"+before.Name) {
 		return false
 	}
 	for line := range strings.SplitSeq(text[from:to], "\n") {

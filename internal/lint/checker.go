@@ -62,7 +62,8 @@ type checker struct {
 	images     map[*source]bool          // recipes for images of containers
 	sensors    map[*source]bool          // files about programs that look at packets as they are on the wire
 
-	sought   int // names that were looked for among the known ones
+	lasts    map[string][]string // names in the groups of FreeBSD, by their last parts
+	sought   int                 // names that were looked for among the known ones
 	problems []Problem
 	dropped  int
 }

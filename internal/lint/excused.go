@@ -9,8 +9,12 @@ import (
 
 // excused reports a finding that what stands around the line makes pointless.
 func (k *checker) excused(e conffile.Entry, code string) bool {
-	return code == "harmful" && k.captured(e) || code == "no-effect" && k.boundedIdle(e)
+	return code == "harmful" && k.captured(e) || e.Name == "link:mtu" && smallFrames.MatchString(e.Iface) || code == "no-effect" && k.boundedIdle(e)
 }
+
+// smallFrames are interfaces whose frames are smaller than IPv6 needs, and that carry none: CAN's and those of 802.15.4. A tunnel
+// may be one for IPv4 alone.
+var smallFrames = regexp.MustCompile(`^(?:v?can|slcan|wpan|lowpan|tun|tap|gre|ipip|ppp|ib)[a-z]*[0-9]*$`)
 
 // sensor is a program that looks at packets as they are on the wire, for which the card must not join or cut them.
 var sensor = regexp.MustCompile(`(?i)\b(?:snort[0-9]?|suricata|zeek|arkime|moloch|stenographer|fastnetmon|ntopng|security ?onion|netsniff-ng|pf_ring)\b`)

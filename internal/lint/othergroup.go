@@ -16,9 +16,16 @@ func (k *checker) below(group, last string) (found string) {
 	if !slices.Contains(rootGroups, group) || len(last) < 10 || !strings.Contains(last, "_") {
 		return ""
 	}
-	for _, name := range k.names {
-		root, _, _ := strings.Cut(name, ".")
-		if !strings.HasSuffix(name, "."+last) || !slices.Contains(rootGroups, root) || strings.Contains(name, "*") || !k.meant(group+"."+last, name) {
+	if k.lasts == nil {
+		k.lasts = map[string][]string{}
+		for _, name := range k.names {
+			if root, _, _ := strings.Cut(name, "."); slices.Contains(rootGroups, root) && !strings.Contains(name, "*") {
+				k.lasts[lastPart(name)] = append(k.lasts[lastPart(name)], name)
+			}
+		}
+	}
+	for _, name := range k.lasts[last] {
+		if !k.meant(group+"."+last, name) {
 			continue
 		}
 		if found != "" {

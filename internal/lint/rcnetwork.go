@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -75,7 +76,12 @@ func (k *checker) judgeRouterFamily() {
 // judgeHarvest reports a mask of entropy sources in rc.conf that sysctl.conf sets otherwise.
 func (k *checker) judgeHarvest() {
 	a, other := k.assigned("harvest_mask"), k.assigned("kern.random.harvest.mask")
-	if a == nil || other == nil || a.kind != conffile.RC || other.kind != conffile.Sysctl || a.entry.Value == other.entry.Value {
+	if a == nil || other == nil || a.kind != conffile.RC || other.kind != conffile.Sysctl {
+		return
+	}
+	first, err := strconv.ParseUint(a.entry.Value, 0, 64)
+	second, otherErr := strconv.ParseUint(other.entry.Value, 0, 64)
+	if err != nil || otherErr != nil || first == second {
 		return
 	}
 	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/random", "rc.d/sysctl_lastload"},

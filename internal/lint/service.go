@@ -17,7 +17,7 @@ var serviceSource = []string{"systemd.exec(5), Process Properties", "systemd/sys
 
 // service judges a limit in a unit of systemd.
 func (k *checker) service(e conffile.Entry) *finding {
-	if k.kindOf(e) != conffile.Service || !strings.HasPrefix(e.Name, "service:") {
+	if k.kindOf(e) != conffile.Service || !strings.HasPrefix(e.Name, "service:") || e.Has(conffile.Expands) {
 		return nil
 	}
 	name, limit := strings.CutPrefix(strings.TrimPrefix(e.Key, "Default"), "Limit")

@@ -176,7 +176,7 @@ func (k *checker) jailParameter(e conffile.Entry) *finding {
 		return nil
 	}
 	return &finding{code: "no-effect", severity: Warning, sources: []string{"freebsd-src sys/kern/kern_jail.c, sysctl_jail_param"},
-		message: fmt.Sprintf("%s holds no value: write %s into /etc/jail.conf, for the jails that shall have it", e.Name, parameter),
+		message: fmt.Sprintf("%s holds no value: write %s into /etc/jail.conf, for the jails that need it", e.Name, parameter),
 		because: "The names below security.jail.param tell which parameters jails have, and what is written to them is thrown away or refused."}
 }
 

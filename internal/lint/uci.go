@@ -23,7 +23,7 @@ func (k *checker) uci(e conffile.Entry) {
 		return
 	}
 	k.options[uciOption{name, e.Iface}] = k.here(e)
-	if name == "firewall/flow_offloading_hw" && e.Value == "1" {
+	if name == "firewall/flow_offloading_hw" && slices.Contains(uciTrue, e.Value) {
 		k.offloads = k.options[uciOption{name, e.Iface}]
 	}
 }
@@ -47,6 +47,9 @@ func misplacedUCI(name string, e conffile.Entry) *finding {
 		message: fmt.Sprintf("nothing reads %s here: it is an option of %s in /etc/config/%s", option, home[1], home[0]),
 		because: fmt.Sprintf("Write uci set %s.@%s[0].%s=%s.", home[0], home[1], option, e.Value)}
 }
+
+// uciTrue are the values of a switch that is on.
+var uciTrue = []string{"1", "on", "true", "yes", "enabled"}
 
 // uciOption is an option with its section.
 type uciOption struct{ name, section string }
@@ -78,7 +81,7 @@ func (k *checker) judgeSQM() {
 			k.inMegabits(up, u)
 		}
 		enabled := k.options[uciOption{"sqm/enabled", section}]
-		if k.offloads != nil && enabled != nil && enabled.entry.Value == "1" {
+		if k.offloads != nil && enabled != nil && slices.Contains(uciTrue, enabled.entry.Value) {
 			k.reportIn(k.offloads.file, k.offloads.entry, finding{code: "conflict", severity: Warning,
 				sources: []string{"torvalds/linux v6.12 Documentation/networking/nf_flowtable.rst, hardware offload"},
 				message: "flow_offloading_hw makes forwarded flows bypass SQM, which is enabled for " + section,
@@ -101,7 +104,7 @@ func (k *checker) judgeOffload() {
 		if of.name != "firewall/flow_offloading" {
 			continue
 		}
-		if a.entry.Value == "1" {
+		if slices.Contains(uciTrue, a.entry.Value) {
 			return
 		}
 		k.reportIn(k.offloads.file, k.offloads.entry, f)

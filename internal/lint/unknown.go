@@ -52,7 +52,7 @@ var modular = []string{"net.inet.ip.fw.", "net.inet6.ip6.fw.", "net.inet6.ip6.mf
 // those that only report, and those of which it is not known which release had them first.
 var undescribed = []string{"vm.blacklist", "vm.boot_pages", "vm.cluster_anon", "vm.debug.", "vm.dmmax", "vm.domain.",
 	"vm.exec_map_entries", "vm.exec_map_entry_size", "vm.imply_prot_max", "vm.inact_scan_laundry_weight", "vm.kmem_map_free",
-	"vm.kmem_map_size", "vm.kmem_zmax", "vm.malloc.", "vm.max_kernel_address", "vm.md_malloc_wait", "vm.memguard.",
+	"vm.kmem_map_size", "vm.kmem_zmax", "vm.kstacks", "vm.largepages.", "vm.malloc.", "vm.max_kernel_address", "vm.md_malloc_wait", "vm.memguard.",
 	"vm.min_kernel_address", "vm.mincore_mapped", "vm.nswapdev", "vm.objects", "vm.page_blacklist", "vm.pgcache_zone_max_pcpu",
 	"vm.phys_pager_cluster", "vm.pmap.", "vm.redzone.", "vm.reserv.", "vm.stats.", "vm.swap_fragmentation", "vm.swap_info",
 	"vm.swap_maxpages", "vm.swap_objects", "vm.swap_reserved", "vm.swap_total", "vm.swzone", "vm.uma.", "vm.zone_stats"}
