@@ -88,7 +88,8 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 				}
 			}
 		} else if rises[i] != "" {
-			if l := of(rises[i]); l != nil {
+			// Intel's drivers reset the card for another MTU, which brings the link up once more.
+			if l := of(rises[i]); l != nil && (l.down || i == 0 || !strings.Contains(lines[i-1], "changing MTU from")) {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
 				at := written[i]

@@ -11,7 +11,7 @@ import (
 // its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS   = `[nN][fF][sS]4?:? server (?:(\S+?):? )?not responding|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
+	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|timed out)|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
