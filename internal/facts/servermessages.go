@@ -42,3 +42,8 @@ var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, 
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)
+
+// RefusedSizes are what OpenVPN, udp2raw and others say of packets that are too large for the path or for them.
+const RefusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
+	`\bwsasend\w*: A message sent on a datagram socket was larger|write UDPv?[46]?: Message too long|` +
+	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`

@@ -210,8 +210,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat"},
 	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
-		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
-		`\bwsasend\w*: A message sent on a datagram socket was larger`),
+		facts.RefusedSizes),
 		"dmesg"},
 	{facts.ModemForm, facts.ModemStatus},
 	{facts.CableEvent, "dmesg"},
