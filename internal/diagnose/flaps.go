@@ -30,7 +30,8 @@ type linkLog struct {
 }
 
 // The least changes of a link that are worth a word. Two are enough where they follow each other closely, long after
-// the start, while which a driver sets its link up more than once. Nobody sets a link up three times in an hour that works.
+// the start, while which a driver sets its link up more than once. Without a message that it went down the dates of a log may be
+// those of three starts; times since one start are not, and nobody sets a link up three times in an hour that works.
 const (
 	oftenDown  = 3
 	closely    = 600 // seconds
@@ -87,7 +88,8 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 				}
 			}
 		} else if rises[i] != "" {
-			if l := of(rises[i]); l != nil {
+			// Intel's drivers reset the card for another MTU, which brings the link up once more.
+			if l := of(rises[i]); l != nil && (l.down || i == 0 || !strings.Contains(lines[i-1], "changing MTU from")) {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
 				at := written[i]
@@ -128,7 +130,7 @@ func (l *linkLog) flaps() (string, []facts.Source) {
 	switch n := len(l.downs); {
 	case n >= oftenDown || n == 2 && (together(l.downAt, 2, closely) || near(l.downOn, 2, closely)):
 		return "going down " + counted(n, "time"), sample(l.downs)
-	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown, thatHour) || near(l.upOn, oftenDown, thatHour)):
+	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown, thatHour) || near(l.upOn, oftenDown, closely)):
 		return "coming up " + counted(len(l.ups), "time") + " with no message saying why it went down", sample(l.ups)
 	}
 	return "", nil

@@ -150,4 +150,11 @@ func TestHostsBesideAreCompared(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, said, c.want)
 		}
 	}
+	for name, own := range map[string]facts.NIC{
+		"wg0": {Name: "wg0"}, "a container's": {Name: "eth0", Source: facts.Source{Text: "7: eth0@if8: <UP> mtu 1400"}},
+		"docker0": {Name: "docker0"}, "ppp": {Name: "tun0", Source: facts.Source{Text: "3: tun0: <POINTOPOINT,UP> mtu 1400"}}} {
+		if !ownNetwork(&own) {
+			t.Errorf("%s is compared with what other hosts have", name)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -43,12 +44,14 @@ func shaped(subject string, c facts.Class) []Finding {
 	found := lost(c.Dropped, c.Sent.Value, one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those offered%s",
 		c.Dropped.Value, percent(lossShare(c.Dropped, c.Sent.Value)), boundsOf(c)))
 	if atCeiling(c) {
-		found = with(Warning, one(subject, []facts.Source{c.MeasuredLine}, "it sends %s, and its ceiling is %s; %d packets dropped",
-			c.Measured, c.Ceil, c.Dropped.Value))
+		found = with(Warning, one(subject, []facts.Source{c.MeasuredLine}, "it sends %s, and its ceiling is %s", c.Measured, c.Ceil))
+		if c.Dropped.Value > 0 {
+			found[0].Summary += fmt.Sprintf("; %d packets dropped", c.Dropped.Value)
+		}
 	}
 	found = do("raise its rate to about 95% of the link rate; if the rate is intended, use a scheduler that keeps the queue short "+
 		"(FQ_CODEL, or flows in pf) instead of a longer queue", found)
-	if slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) && found[0].Severity != trifling {
+	if shortQueued(c) && found[0].Severity != trifling {
 		found = decisive(with(Info, found))
 		found[0].Because = "This scheduler drops on purpose to keep its rate and delay: the pipe is the bottleneck."
 		found[0].Fix = []Fix{{Action: "raise its rate to about 95% of the link rate; if it is there already, the link is the " +
@@ -56,6 +59,13 @@ func shaped(subject string, c facts.Class) []Finding {
 	}
 	return found
 }
+
+// shortQueued reports whether a scheduler keeps the queue short: of dummynet's, and FQ-CoDel of OpenBSD's pf.
+func shortQueued(c facts.Class) bool {
+	return slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) || pfFlows.MatchString(c.Options)
+}
+
+var pfFlows = regexp.MustCompile(`\bflows \d`)
 
 // boundsOf says how fast a pipe or queue may be, and how long.
 func boundsOf(c facts.Class) (said string) {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -54,6 +55,9 @@ func bondTested(f *facts.Facts) []Finding {
 		bond := &f.NICs[i]
 		if link == 0 || bond.Kind != "bond" || !hashes(f, bond) || strings.Contains(bond.Hash, "+4") || !strings.HasPrefix(bond.Hash, "layer2") {
 			continue
+		}
+		if slices.ContainsFunc(f.NICs, func(n facts.NIC) bool { return n.Master == bond.Name && n.Speed > 0 && n.Speed != link }) {
+			continue // another link held it back
 		}
 		return decisive(with(Info, do("hash over ports too, at both ends and in the switch (Linux: xmit_hash_policy layer3+4)",
 			one(bond.Name, []facts.Source{bond.Shown["hash"], together.Source}, "several streams together reached %s, a single "+

@@ -55,12 +55,17 @@ func saysCoreFull(line string) bool {
 const (
 	coreWord = `\b(?:cpus?|cores?|processors?|k?softirqd?)\b`
 	fullWord = `(?:\b(?:99|100) ?%|\b(?:maxed|maxes|maxing) out\b|\bpegged\b|\bsaturat(?:ed|es)\b)`
+	linkWord = `(?:links?|lines?|connections?|uplinks?|networks?|bandwidth|pipe|ports?|gigabit|wan|memory|ram|fans?)\b`
 )
 
-// coreFull has a core beside the words for full; coreNotFull are words that make it a question, a condition, or something else.
+// coreFull has a core beside the words for full; coreNotFull are words that make it a question, a condition, or something else
+// that is full: a link, a core switch, a fan.
 var (
-	coreFull = regexp.MustCompile(`(?i)` + coreWord + `[^,]{0,40}` + fullWord + `|` + fullWord + `[^,]{0,40}` + coreWord +
+	coreFull = regexp.MustCompile(`(?i)` + coreWord + `[^,%]{0,40}` + fullWord + `|` + fullWord + `(?: (?:of|on|at|in|for|a|an|one|the|` +
+		`single|all|my|its|each|every|both|two|sys|kernel|usage|load|utili[sz]ation|\d{1,3}))* ` + coreWord +
 		`|\b(?:full|100 ?%) (?:cpu|core) (?:usage|load|utili[sz]ation)\b`)
 	coreNotFull = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without|isn't|doesn't|don't|won't|can't|if|below|nowhere|barely|than|` +
-		`should|would|could|might|may|idle|loss|lost|disk|sure|fine|expect\w*|fixed|anymore|previously|used to)\b|n’t\b|\?`)
+		`should|would|could|might|may|idle|loss|lost|disk|sure|fine|low|health\w*|expect\w*|fixed|anymore|previously|used to)\b|n’t\b|\?|` +
+		`\bcore (?:switch|router|network)|\bcpu (?:fan|clock|governor|freq)|\b(?:clock|governor)\b|` +
+		`(?:saturat\w+|\bmax\w* out|%(?: of)?)(?: [\w/.'-]+){0,2} ` + linkWord + `|\b` + linkWord + `[^,%]{0,30}` + fullWord)
 )

@@ -23,10 +23,7 @@ func endsDiffer() Rule {
 			if in.Peer != nil {
 				out = peerDiffers(in.Facts, in.Peer)
 			}
-			for _, other := range in.Beside {
-				out = append(out, neighbourDiffers(in.Facts, other)...)
-			}
-			return out
+			return append(out, neighboursDiffer(in.Facts, in.Beside)...)
 		},
 		Fires: endsExample(9000, 1500),
 		Quiet: endsExample(9000, 9000),
@@ -50,17 +47,34 @@ func peerDiffers(a, b *facts.Facts) (out []Finding) {
 	return ofSecond(b, out)
 }
 
-// neighbourDiffers compares the MTUs of two hosts in a network that they share, whatever path is slow.
-func neighbourDiffers(a, b *facts.Facts) (out []Finding) {
-	if a.Node == "" || b.Node == "" || a.Node == b.Node {
-		return nil
+// neighboursDiffer compares the MTUs of hosts in the networks that they share, whatever path is slow. Of several hosts whose MTU
+// differs from this one's in a network the first is told.
+func neighboursDiffer(a *facts.Facts, beside []*facts.Facts) (out []Finding) {
+	told := map[netip.Prefix]bool{}
+	for _, b := range beside {
+		if a.Node == "" || b.Node == "" || a.Node == b.Node {
+			continue
+		}
+		here, there := *a, *b
+		here.Host, there.Host = a.Node, b.Node // several hosts of a post have its name
+		for _, pair := range sharedNetworks(a, b) {
+			if told[pair.network] || len(told) >= mostPairs || ownNetwork(pair.n) || ownNetwork(pair.m) {
+				continue
+			}
+			if found := pair.mtusDiffer(&here, &there); len(found) > 0 {
+				told[pair.network] = true
+				out = append(out, ofSecond(b, found)...)
+			}
+		}
 	}
-	here, there := *a, *b
-	here.Host, there.Host = a.Node, b.Node // several hosts of a post have its name
-	for _, pair := range sharedNetworks(a, b) {
-		out = append(out, pair.mtusDiffer(&here, &there)...)
-	}
-	return ofSecond(b, out)
+	return out
+}
+
+// ownNetwork reports whether the network of an interface may be of its host alone, as that of containers is, or the interface
+// is an end of a tunnel, which takes packets above its own MTU.
+func ownNetwork(n *facts.NIC) bool {
+	_, tunnel := tunnelHeaders(n)
+	return tunnel || inner(n) || strings.Contains(n.Source.Text, "POINTOPOINT") || strings.Contains(n.Source.Text, n.Name+"@if")
 }
 
 // ofSecond marks the second line of each finding as the other host's.

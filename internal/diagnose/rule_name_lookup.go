@@ -80,23 +80,26 @@ func connectSlow() Rule {
 }
 
 // repeatedSYN finds requests of which only the whole time is known, and whose time is that after which lost SYNs get through: the
-// first one is repeated after 1 s, each further one after twice as long (net/ipv4/tcp_timer.c).
+// first one is repeated after 1 s, each further one after twice as long (net/ipv4/tcp_timer.c). A server that always takes a
+// second is none: other requests are answered at once, or after another of these times.
 func repeatedSYN(f *facts.Facts) []Finding {
-	const usual = 7 // s: a single time up to it says nothing
+	const usual, atOnce = 7, 0.5 // s: a single time up to the usual ones says nothing
 	var evidence []facts.Source
-	longest, all := 0.0, 0
+	longest, all, varied := 0.0, 0, false
 	for _, r := range f.Requests {
 		if r.Connect >= 0 || r.Lookup >= 0 || r.Answer >= 0 || r.Queue >= 0 {
 			continue
 		}
 		all++
+		varied = varied || r.Total < atOnce
 		for _, after := range []float64{1, 3, 7, 63, 127} {
 			if late := r.Total - after; late >= 0 && late < 0.06+after/100 {
+				varied = varied || longest > 0 && after != longest
 				evidence, longest = append(evidence, r.Source), max(longest, after)
 			}
 		}
 	}
-	if len(evidence) == 0 || len(evidence) < 2 && longest <= usual {
+	if len(evidence) == 0 || longest <= usual && (len(evidence) < 2 || !varied) {
 		return nil
 	}
 	return decisive(with(Info, one("TCP", sample(evidence), "%d of %s took just over %g s, as after lost SYNs", len(evidence),

@@ -149,14 +149,10 @@ func told(line string) int {
 
 var pathTold = regexp.MustCompile(`EMSGSIZE Path-MTU=(\d{3,5})\]`)
 
-const refusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
-	`\bwsasend\w*: A message sent on a datagram socket was larger|write UDPv?[46]?: Message too long|` +
-	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`
-
 // mergedPackets are of udp2raw, which tells its user of --fix-gro in newer versions.
 var mergedPackets = regexp.MustCompile(`huge packet, data_len (?:\d+ )?> \d+(?:\(max_data_len\) |,)dropped`)
 
 var (
-	refusedSize = regexp.MustCompile(refusedSizes)
-	tooLong     = regexp.MustCompile(refusedSizes + `|'(?:link|tun)-mtu' is used inconsistently, local='\S+ \d{1,5}', remote='\S+ \d{1,5}'`)
+	refusedSize = regexp.MustCompile(facts.RefusedSizes)
+	tooLong     = regexp.MustCompile(facts.RefusedSizes + `|'(?:link|tun)-mtu' is used inconsistently, local='\S+ \d{1,5}', remote='\S+ \d{1,5}'`)
 )

@@ -103,6 +103,7 @@ func resetOnBus(f *facts.Facts) []Finding {
 			}
 		}
 	}
+	slices.Sort(setUp)
 	lines, n := logLines(f, func(line string) bool {
 		line = line[:min(len(line), 1024)]
 		m := usbReset.FindStringSubmatch(line)
@@ -117,7 +118,9 @@ func resetOnBus(f *facts.Facts) []Finding {
 			return false
 		}
 		s, err := strconv.ParseFloat(at[1], 64)
-		return err == nil && s > afterStart && !slices.ContainsFunc(setUp, func(t float64) bool { return s >= t && s < t+settling })
+		before, same := slices.BinarySearch(setUp, s)
+		justSetUp := same || before > 0 && s < setUp[before-1]+settling
+		return err == nil && s > afterStart && !justSetUp
 	})
 	if n == 0 {
 		return nil

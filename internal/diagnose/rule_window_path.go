@@ -3,12 +3,14 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -178,8 +180,8 @@ func unscaledWindow(f *facts.Facts) []Finding {
 	if held < 0.85*most || held > 1.03*most {
 		return nil
 	}
-	found := one("window scale", []facts.Source{alone.Source, p.Source}, "the test reached %s over an RTT of %s ms, which is %s in "+
-		"flight: what a window of 64 KiB without scaling allows", alone.Rate, units.Digits(1000*p.Avg, 3), units.Bytes(held))
+	found := decisive(with(Info, one("window scale", []facts.Source{alone.Source, p.Source}, "the test reached %s over an RTT of %s ms, "+
+		"which is %s in flight: what a window of 64 KiB without scaling allows", alone.Rate, units.Digits(1000*p.Avg, 3), units.Bytes(held))))
 	found[0].Confirm = "ss -ti on the sender shows no wscale, or tcpdump shows a SYN or SYN-ACK without it."
 	return do("check that window scaling is on at both ends and that no firewall between them removes the option, then whether the "+
 		"program sets its own socket buffer (iperf3 -w)", found)
@@ -219,8 +221,8 @@ func (in Input) losslessTest() []Finding {
 	if !known || p.Avg < long || !lossless || alone.Seconds < grown || float64(alone.Rate) > 0.6*in.Path.LinkGoodput() {
 		return nil
 	}
-	found := one("one connection", []facts.Source{alone.Source, p.Source}, "it retransmitted nothing and reached %s of %s: %s in "+
-		"flight over an RTT of %s ms", alone.Rate, in.Path.Rate, units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))
+	found := decisive(with(Info, one("one connection", []facts.Source{alone.Source, p.Source}, "it retransmitted nothing and reached %s of "+
+		"%s: %s in flight over an RTT of %s ms", alone.Rate, in.Path.Rate, units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))))
 	found[0].Because = "Where nothing is lost, the congestion window is not what limits: the buffer of one end is, or a program " +
 		"that does not send or read faster."
 	for _, name := range windowSettings[in.Facts.System] {
@@ -285,7 +287,7 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 			return p, true
 		}
 	}
-	if len(f.Pings) == 1 && f.Pings[0].Source.Text != "" {
+	if len(f.Pings) == 1 && f.Pings[0].Source.Text != "" && !testedOther(f, f.Pings[0].Peer) {
 		return f.Pings[0], true
 	}
 	if len(f.Pings) == 0 && f.Told.RTT > 0 { // the words of the post tell it
@@ -298,6 +300,25 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 	}
 	return facts.Ping{}, false
 }
+
+// testedOther reports whether iperf names the addresses that it tested, and another one was pinged.
+func testedOther(f *facts.Facts, pinged string) bool {
+	if _, err := netip.ParseAddr(pinged); err != nil {
+		return false
+	}
+	named := false
+	for _, line := range f.Lines("iperf3") {
+		if to, err := netip.ParseAddr(firstGroup(testedHost, line)); err != nil {
+			continue
+		} else if named = true; to.String() == pinged {
+			return false
+		}
+	}
+	return named
+}
+
+// testedHost is how iperf 2 and 3 name the other end.
+var testedHost = regexp.MustCompile(`^(?:Connecting to host|Client connecting to) ([0-9a-f.:]+),|\bconnected (?:to|with) ([0-9a-f.:]+) port `)
 
 // plainSetting is a setting's name without the field that a ceiling names.
 func plainSetting(s string) string {

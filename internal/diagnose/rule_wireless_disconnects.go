@@ -179,7 +179,7 @@ func stationReturns(f *facts.Facts) []Finding {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
-		if s.leaves < least || elapsed(s.lines) > time.Duration(s.leaves)*longest {
+		if s.leaves < least || span(s.lines) > time.Duration(s.leaves)*longest {
 			continue
 		}
 		who := stationMoves.FindStringSubmatch(s.lines[0].Text)
@@ -194,6 +194,14 @@ func stationReturns(f *facts.Facts) []Finding {
 			found))
 	}
 	return unheardAnswers(f)
+}
+
+// span is the time between the first two lines, over days where they are dated.
+func span(lines []facts.Source) time.Duration {
+	if first, last := writtenAt(lines[0].Text), writtenAt(lines[len(lines)-1].Text); !first.IsZero() && !last.IsZero() {
+		return last.Sub(first).Abs()
+	}
+	return elapsed(lines)
 }
 
 // unheardAnswers finds stations that do not acknowledge what the access point answers (hostapd, ieee802_11.c).

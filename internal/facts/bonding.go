@@ -84,10 +84,10 @@ func (f *Facts) readBonding(name string, t text) Part {
 	return Part{From: t.from, State: Read}
 }
 
-// bondMember returns an interface with room for counters, made when it is new.
 // lacpMode is what /proc/net/bonding calls the mode 802.3ad (bond_main.c).
 const lacpMode = "IEEE 802.3ad Dynamic link aggregation"
 
+// bondMember returns an interface with room for counters, made when it is new.
 func (f *Facts) bondMember(name string, src Source) *NIC { return f.linuxLink(name, src) }
 
 var (

@@ -11,7 +11,7 @@ import (
 // its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS   = `[nN][fF][sS]4?:? server (?:(\S+?):? )?not responding|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
+	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|timed out)|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
@@ -42,3 +42,8 @@ var SilentForm = regexp.MustCompile(strings.Join([]string{SilentNFS, LostISCSI, 
 
 // ClusterForm is what corosync logs of hosts that it does not hear (libknet/threads_heartbeat.c of kronosnet, exec/totemsrp.c).
 var ClusterForm = regexp.MustCompile(silentClusterHost)
+
+// RefusedSizes are what OpenVPN, udp2raw and others say of packets that are too large for the path or for them.
+const RefusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
+	`\bwsasend\w*: A message sent on a datagram socket was larger|write UDPv?[46]?: Message too long|` +
+	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`

@@ -66,7 +66,7 @@ var looseLines = formsOf([]namedForm{
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
 		`firmware crashed!|^(?:.*\b)?iw[mnx]\d+: (?:fatal firmware error|Start Error Log Dump)|Microcode SW error detected\. ? ?Restarting|` +
-		`downgraded by SmartSpeed|hostapd: \S+: STA |^[a-z][\w.-]*: (?:STA [0-9a-f:]{17} |AP-STA-(?:DIS)?CONNECTED )|link up, \d+Mbps, half-duplex|` +
+		`downgraded by SmartSpeed|\bhostapd(?:\[\d+\])?: \S+: (?:STA |AP-STA-(?:DIS)?CONNECTED )|^[a-z][\w.-]*: (?:STA [0-9a-f:]{17} |AP-STA-(?:DIS)?CONNECTED )|link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
 		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
@@ -210,8 +210,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat"},
 	{regexp.MustCompile(`^ath: phy\d+: |config_aqm Unable to configure flowset|discontinuity received 0x\w+ instead of|` +
 		`^debug[123]: \S|Timeout waiting for PADO|LCP terminated by peer|mwan3track\[\d+\]: |` +
-		`EMSGSIZE Path-MTU=\d+\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
-		`\bwsasend\w*: A message sent on a datagram socket was larger`),
+		facts.RefusedSizes),
 		"dmesg"},
 	{facts.ModemForm, facts.ModemStatus},
 	{facts.CableEvent, "dmesg"},

@@ -33,6 +33,7 @@ type round struct {
 	commands map[string]string
 	at       map[string]moment
 	keys     map[string]map[key]bool
+	grown    map[string]*strings.Builder // the texts that several outputs made: each is added without a copy of those before it
 }
 
 // roundLimit bounds how often one output counts.
@@ -48,7 +49,7 @@ func newOutputs() outputs {
 func (o outputs) round(i int) *round {
 	for len(*o.rounds) <= i {
 		*o.rounds = append(*o.rounds, round{map[string]string{}, map[string][]int{}, map[string]string{}, map[string]moment{},
-			map[string]map[key]bool{}})
+			map[string]map[key]bool{}, map[string]*strings.Builder{}})
 	}
 	return &(*o.rounds)[i]
 }
@@ -176,7 +177,11 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 		default:
 			continue
 		}
-		r.texts[name] += strings.Join(lines, "\n") + "\n"
+		if r.grown[name] == nil {
+			r.grown[name] = &strings.Builder{}
+		}
+		r.grown[name].WriteString(strings.Join(lines, "\n") + "\n")
+		r.texts[name] = r.grown[name].String()
 		r.places[name] = append(append(r.places[name], make([]int, len(lines)-len(at))...), at...)
 		r.commands[name] = cmp.Or(r.commands[name], command)
 		r.at[name] = *o.now
