@@ -55,7 +55,8 @@ func pfRulesKnob(root string) knob {
 			`)" ]; then v=` + conf + `; ` +
 			`else v='the loaded rules are not those of ` + root +
 			`/etc/pf.conf: they could not be put back'; return 1; fi`,
-		put: `case "$1" in /*) m=$(pfctl -f "$1" 2>&1) ;; *) m=$(printf '%s\n' "$1" | openssl base64 -d -A | pfctl -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }; ` +
+		put: `case "$1" in /*) m=$(pfctl -f "$1" 2>&1) ;; *) m=$(printf '%s\n' "$1" | openssl base64 -d -A |` +
+			` pfctl -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }; ` +
 			`s=$(pfctl -s rules 2>/dev/null | cksum); mkdir -p ` + quote(root+"/var/run/wirerate") +
 			` && printf '%s %s\n' "${s%% *}" "$1" >` + at,
 	}
@@ -67,13 +68,15 @@ func pfRulesKnob(root string) knob {
 // state like a counter, and no part of the rules.
 func nftKnob() knob {
 	return knob{
-		get: `command -v nft >/dev/null 2>&1 || { v='nft is not installed'; return 1; }; command -v base64 >/dev/null 2>&1 || { v='base64 is not installed'; return 1; }; ` +
+		get: `command -v nft >/dev/null 2>&1 || { v='nft is not installed'; return 1; }; command -v base64 >/dev/null 2>&1 ||` +
+			` { v='base64 is not installed'; return 1; }; ` +
 			`l=$(nft -s list ruleset 2>/dev/null) || { v=$(nft -s list ruleset 2>&1); return 1; }; ` +
 			`l=$(printf '%s\n' "$l" | sed '/^[[:space:]]*flags .*dynamic/,/^[[:space:]]*}$/{/elements = {.*}$/d;/elements = {/,/}$/d;}') || { v='sed is not installed'; return 1; }; ` +
 			`if [ -z "$l" ]; then v=` + NoRules + `; ` +
 			`elif printf 'flush ruleset\n%s\n' "$l" | nft -c -f - 2>/dev/null; then v=$(printf '%s\n' "$l" | base64 | tr -d '\n'); ` +
 			`else v='nft cannot load the present rules back, which others made (iptables-nft?)'; return 1; fi`,
 		put: `case "$1" in ` + NoRules +
-			`) m=$(nft flush ruleset 2>&1) ;; *) m=$({ echo 'flush ruleset'; printf '%s\n' "$1" | base64 -d; } | nft -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
+			`) m=$(nft flush ruleset 2>&1) ;; *) m=$({ echo 'flush ruleset'; printf '%s\n' "$1" | base64 -d; } |` +
+			` nft -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }

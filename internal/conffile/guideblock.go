@@ -388,7 +388,8 @@ func (g *guideText) begin(line, from, end int, mark string) bool {
 
 // fileComment is a line that names the file of the lines below it, and nothing else: a comment, words before the path in
 // parentheses, the heading that head(1) and tail(1) print, or a command behind a prompt that prints or edits the file.
-var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|boot)/[a-z0-9._/-]+\):|==> /(?:etc|boot)/[a-z0-9._/-]+ <==|` + anyPrompt + asRoot + shows +
+var fileComment = regexp.MustCompile(`(?m)^(?:#+[ \t]*/(?:etc|boot)/[a-z0-9._/-]+:?|[A-Z][A-Za-z ]{0,40}\(/(?:etc|` +
+	`boot)/[a-z0-9._/-]+\):|==> /(?:etc|boot)/[a-z0-9._/-]+ <==|` + anyPrompt + asRoot + shows +
 	`[ \t]+/(?:etc|boot|usr/local/etc)/[a-z0-9._/-]+)[ \t]*$`)
 
 // conclude hands out the block that ends at to, in parts where comments inside say that another file begins.

@@ -100,13 +100,14 @@ var (
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
 		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
-	assigns     = regexp.MustCompile(`^["']?` + sysctlName + `["']?[ \t]*(?:=>|=|:[ \t])[ \t]*([^=>{ \t].*)$`)
-	inQuotes    = regexp.MustCompile(`["'][ \t]*` + sysctlName + `[ \t]*=[ \t]*([^"'=>][^"'=]*)["']`)
-	option      = regexp.MustCompile(`--sysctl[= \t]+["']?` + sysctlName + `=([^"' \t]+)`)
-	named       = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
-	nameField   = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
-	valueField  = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
-	ranQuoted   = regexp.MustCompile(`(["'])(?:sudo[ \t]+)?(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
+	assigns    = regexp.MustCompile(`^["']?` + sysctlName + `["']?[ \t]*(?:=>|=|:[ \t])[ \t]*([^=>{ \t].*)$`)
+	inQuotes   = regexp.MustCompile(`["'][ \t]*` + sysctlName + `[ \t]*=[ \t]*([^"'=>][^"'=]*)["']`)
+	option     = regexp.MustCompile(`--sysctl[= \t]+["']?` + sysctlName + `=([^"' \t]+)`)
+	named      = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
+	nameField  = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
+	valueField = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
+	ranQuoted  = regexp.MustCompile(`(["'])(?:sudo[ \t]+)?(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|` +
+		`tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 

@@ -167,7 +167,9 @@ func (s *scanner) yamlAssigns(text string) bool {
 }
 
 // ranInline is a command in a line of YAML.
-var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|modprobe[ \t]+[a-z]|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
+var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |` +
+	`: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|` +
+	`tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|nmcli[ \t]+c|grubby[ \t]+-|modprobe[ \t]+[a-z]|ifconfig[ \t]+[a-z]+[0-9]+[ \t]+[a-z]|echo[ \t].*>))`)
 
 // inline reads the commands in a line; quotes around them end them.
 func (y *yamlReader) inline(line, from, to int) (ok bool) {

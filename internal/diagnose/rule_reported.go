@@ -84,7 +84,8 @@ func reportsIn(f *facts.Facts) (out []Finding) {
 // client or its own interface.
 var (
 	dhcpAsk    = regexp.MustCompile(`(?i)\bdhcp_?discover\b(?: on\b|[^( ]|$| [^f])|\b(?:sending|broadcasting) (?:a )?(?:dhcp )?discover\b`)
-	dhcpAnswer = regexp.MustCompile(`(?i)\bdhcp(?:offer|ack)\b|\blease of\b|\bbound to\b|\b(?:offered|leased?) \d|lease obtained|state changed .*\bbound`)
+	dhcpAnswer = regexp.MustCompile(`(?i)\bdhcp(?:offer|ack)\b|\blease of\b|\bbound to\b|\b(?:offered|leased?) \d|lease obtained|` +
+		`state changed .*\bbound`)
 )
 
 // withUnansweredDHCP adds requests of a log that came often and were never answered, to what the client says of it.
@@ -325,7 +326,8 @@ var knownReports = []knownReport{
 			"network, and clusters remove the node.",
 		do: "find what fills the heap (jcmd PID GC.heap_info, jmap -histo PID); raise -Xmx if memory allows, use G1 or ZGC, " +
 			"and make sure that the heap is not swapped out (vmstat 1: si, so)"}},
-	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
+	{regexp.MustCompile(`PLEG is not healthy|(?:PodSandboxStatus|ListPodSandbox|ListContainers|ContainerStatus|` +
+		`RunPodSandbox)\b.*DeadlineExceeded`), "kubelet", reportText{
 		summary: "the container runtime did not answer for minutes",
 		because: "Kubelet marks the node NotReady after 3 minutes. The runtime or a container hangs (often on a " +
 			"dead NFS mount), or the host is short of disk throughput, memory or CPU. The network is not the " +

@@ -91,8 +91,10 @@ func offloadsTried(f *facts.Facts) bool {
 }
 
 var (
-	offloadsGone  = regexp.MustCompile(`(?i)\b(?:disabl\w+|(?:turn|switch)(?:ed|ing)? off|without)\b[^.]{0,60}\b(?:offload\w*|[tg]so|gro)\b|\b(?:[tg]so|gro) off\b`)
-	withoutEffect = regexp.MustCompile(`(?i)\b(?:did|does|do)(?: not|n['’]t) (?:\w+ )?(?:help|resolve|solve|fix|prevent|stop|change|work|make a difference)|` +
+	offloadsGone = regexp.MustCompile(`(?i)\b(?:disabl\w+|(?:turn|switch)(?:ed|ing)? off|without)\b[^.]{0,60}\b(?:offload\w*|` +
+		`[tg]so|gro)\b|\b(?:[tg]so|gro) off\b`)
+	withoutEffect = regexp.MustCompile(`(?i)\b(?:did|does|do)(?: not|n['’]t) (?:\w+ )?(?:help|resolve|solve|fix|prevent|stop|` +
+		`change|work|make a difference)|` +
 		`\bno (?:effect|change|difference|luck|improvement|success)\b|\bto no avail\b|\bwithout (?:success|effect)\b`)
 )
 
@@ -186,9 +188,11 @@ func crashedFirmware(in Input) []Finding {
 // processor in a system on a chip that runs it (remoteproc_core.c).
 var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|iwlagn|iwl[34]\d+|iw[mnx]\d+|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
 	` [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|mailbox indicates firmware halted|fatal firmware error|start error log dump|` +
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
+	`mailbox indicates firmware halted|fatal firmware error|start error log dump|` +
 	`bcdc_msg failed w/status -\d+|cmd53 .*failed -\d+|sdio error, abort command|` +
-	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|MCU message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*(?:\[ *[\d.]+\] )?(MCU) message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*Microcode SW error detected\. ? ?Restarting|` +
+	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)|MCU message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|` +
+	`^\W*(?:\[ *[\d.]+\] )?(MCU) message [0-9a-f]{1,8} \(seq \d{1,3}\) timed out|^\W*Microcode SW error detected\. ? ?Restarting|` +
 	`\b(ieee80211 phy\d+): (?:Hardware restart was requested|cmd 0x[0-9a-f]+=\w+ timed out)|` +
 	`\bremoteproc \w+: (?:crash detected in|recovering) \S*(?:wcss|wpss|wlan)`)
 
@@ -246,7 +250,8 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|\b([a-z][\w.-]*): transmit timed out|[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|\b([a-z][\w.-]*): transmit timed out|` +
+	`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +

@@ -16,7 +16,8 @@ type GuestCard struct {
 // GuestCardForm is a line that gives a virtual machine a card: of virsh domiflist ("vnet0 network default rtl8139 52:54:..."),
 // of libvirt's XML, of Proxmox ("net0: e1000=BC:24:...,bridge=vmbr0"), of VMware and of QEMU's command line. One of its groups
 // is the model.
-var GuestCardForm = regexp.MustCompile(`^\s*\S+\s+(?:network|bridge|direct|ethernet|user|internal)\s+\S+\s+([a-z][\w-]+)\s+(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\s*$|` +
+var GuestCardForm = regexp.MustCompile(`^\s*\S+\s+(?:network|bridge|direct|ethernet|user|` +
+	`internal)\s+\S+\s+([a-z][\w-]+)\s+(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\s*$|` +
 	`<model type=['"]([a-z][\w-]+)['"] ?/>|^net\d+: ([a-z]\w+)(?:=(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})?,(?:\S+,)?bridge=|` +
 	`^ethernet\d+\.virtualDev = "(\w+)"|-device ([a-z][\w-]+),(?:\S+,)?netdev=|-net nic,(?:\S+,)?model=([a-z][\w-]+)`)
 

@@ -52,15 +52,19 @@ var (
 	levelPart  = regexp.MustCompile(`^(?:(?:kern|user|daemon|auth\w*|syslog|local\d|mail|cron)\.|[\[<(=]?)` +
 		`(?i:(emerg\w*|alert|crit\w*|critical|fatal|panic|severe|error|erro|err|warn|warning|wrn)|` +
 		`info|inf|information|notice|debug|dbg|trace|verbose|note)(?: ?[\]>)]:?|[:|]| REPORT====|\b)`)
-	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)(?: +|:)(?i:(error|warn|warning|critical|fatal)|info|notice|debug|trace)(?: *: | +\d{4}-)`) // VLC, zigbee2mqtt, Frigate
-	marked     = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|critical): `)                                                                // what stands before it names a part of the program
+	namedLevel = regexp.MustCompile(`^([a-z][\w.-]*)(?: +|:)(?i:(error|warn|warning|critical|fatal)|info|notice|debug|` +
+		`trace)(?: *: | +\d{4}-)`) // VLC, zigbee2mqtt, Frigate
+	marked = regexp.MustCompile(`^(?i:error|warn(?:ing)?|fatal|` +
+		`critical): `) // what stands before it names a part of the program
 	letterPart = regexp.MustCompile(`^(?:([WEFC#])|[IDNTV*.-])(?: \||>|/| ) ?`)
 	programPID = regexp.MustCompile(`^(?:[\w.:$-]+ )?([A-Za-z][\w./@()-]{0,40})\[[\d:.]+\]:? `)
 	hostedPart = regexp.MustCompile(`^[\w.:$-]+ ([A-Za-z][\w./@()-]{1,40}): `)
 	namedPart  = regexp.MustCompile(`^([A-Za-z][\w./@-]{1,40}): `)
-	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |\*\* |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
+	otherParts = regexp.MustCompile(`^(?:[\w.-]+ +\| |\*\* |[\w./-]+\.log:|<\d{1,3}>\d? ?|\[(?:[^\]:=]|[:=][^\d\] ]|` +
+		`[:=]\d+[^\d\]]){1,60}\]:? ?|\[\w*[.\w/-]*:\d+\] ?|<[\w.:-]{1,40}> ?|\*\d+ |\d+(?:#\d+:|:[A-Z]|` +
 		`\(\d+\)) |\d{2,7} +\d{2,7} +|PID\d+ |[\w./-]+\.(?:go|c|cc|cpp|py|java|rs|rb|js|ts|lua):\d+\]?:?[ \t]|[-|]+ )`)
-	noProgram = regexp.MustCompile(`(?i)fail|error|time|lost|refused|reset|warn|^(?:read|write|dial|connect|accept|send\w*|recv\w*|get|post|close|note)$`) // no name of a program
+	noProgram = regexp.MustCompile(`(?i)fail|error|time|lost|refused|reset|warn|^(?:read|write|dial|connect|accept|send\w*|` +
+		`recv\w*|get|post|close|note)$`) // no name of a program
 )
 
 // mostParts bounds the parts before a message.

@@ -67,7 +67,8 @@ var (
 )
 
 // Connected is what nc says of an address to which it connected: OpenBSD's, the traditional one, and nmap's ncat.
-var Connected = regexp.MustCompile(`^Connection to (?:\S+ \()?[0-9a-f.:]+\)? \S+ port \[\S+\] succeeded!|^\(UNKNOWN\) \[[0-9.]+\] \d+ \(\S+\) open$|` +
+var Connected = regexp.MustCompile(`^Connection to (?:\S+ \()?[0-9a-f.:]+\)? \S+ port \[\S+\] succeeded!|` +
+	`^\(UNKNOWN\) \[[0-9.]+\] \d+ \(\S+\) open$|` +
 	`^Ncat: Connected to [0-9.]+:\d+\.`)
 
 // recursionTime is what unbound logs of its queries on average (services/mesh.c), what unbound-control stats shows of them, and what resolvectl query says of one.
@@ -267,7 +268,8 @@ var LookupFailed = regexp.MustCompile(`(?:read (?:udp|tcp) \S+->|(?:select|dial)
 	`^;; connection timed out; no servers could be reached|^;; communications error to (\S+)#53: timed out|` +
 	`(?i:temporary failure in name resolution)|\b(?:getaddrinfo|code:?) '?EAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
 	`/dns-query"?: .*(?:deadline exceeded|timeout)|` +
-	`Using degraded feature set .*for DNS server (\S+?)\.?(?: |$)|could not be resolved \(110: |^DNS request timed out\.|Maximum number of concurrent DNS queries reached`)
+	`Using degraded feature set .*for DNS server (\S+?)\.?(?: |$)|could not be resolved \(110: |^DNS request timed out\.|` +
+	`Maximum number of concurrent DNS queries reached`)
 
 // lookupLines is how far behind the answer of a resolver its time stands, at most.
 const lookupLines = 12
@@ -321,7 +323,8 @@ const HelloUnanswered = "TLS"
 // HelloSent is what curl -v prints of its ClientHello (lib/vtls/openssl.c), and openssl s_client before it (apps/s_client.c);
 // helloSilence is what may follow where nobody answers.
 var (
-	HelloSent    = regexp.MustCompile(`^\* +(?:TLSv1\S*|SSLv\S*) \(OUT\), (?:TLS|SSL)[^,]* handshake, [Cc]lient hello \(1\):|^CONNECTED\([0-9A-Fa-f]{8}\)$`)
+	HelloSent = regexp.MustCompile(`^\* +(?:TLSv1\S*|SSLv\S*) \(OUT\), (?:TLS|SSL)[^,]* handshake, [Cc]lient hello \(1\):|` +
+		`^CONNECTED\([0-9A-Fa-f]{8}\)$`)
 	helloSilence = regexp.MustCompile(`(?i)^(?:\^C|[{}] \[|\s|write:errno=110|\.\.\.|` +
 		`\W*(?:Operation|Connection|SSL connection|OpenSSL)\b.*(?:timed out|timeout)|curl: \(28\)|\* (?:Closing|shutting down) )|^$`)
 	tlsAnswer = regexp.MustCompile(`^\* |^curl: |^depth=|^---$|^\w+:error:|^write:errno|^[<>] `)

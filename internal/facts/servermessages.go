@@ -11,7 +11,8 @@ import (
 // its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS   = `[nN][fF][sS]4?:? server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|timed out)|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
+	SilentNFS = `[nN][fF][sS]4?:? server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|` +
+		`timed out)|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
 		`(session\d+): session recovery timed out after`
@@ -29,8 +30,10 @@ const (
 	SilentGlusterFS = `server (\S+) has not responded in the last \d+ seconds, disconnecting`
 	LostGlusterFS   = `\b0-(\S+): remote operation failed.*Transport endpoint is not connected|Brick (\S+) has disconnected from glusterd`
 	SilentLustre    = `Lustre(?:Error)?: .*: Connection to \S+ \(at (\S+?)\) was lost; in progress operations|` +
-		`LNet(?:Error)?: .*Timed out (?:RDMA with|tx for) (\S+@\w+)|Lustre(?:Error)?: .*@@@ Request sent has (?:timed out for|failed due to network error)`
-	FailedPath        = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b(\w+)(?: -|:) \w+ checker reports path is down|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
+		`LNet(?:Error)?: .*Timed out (?:RDMA with|tx for) (\S+@\w+)|Lustre(?:Error)?: .*@@@ Request sent has (?:timed out for|` +
+		`failed due to network error)`
+	FailedPath = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b(\w+)(?: -|` +
+		`:) \w+ checker reports path is down|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
 		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
 )

@@ -69,7 +69,8 @@ func (f *Facts) readWireGuard(t text) error {
 var LostPeerForm = regexp.MustCompile(`(giving up after \d+ retransmits|STATE_\w*I1 \([^)]*\); EVENT_RETRANSMIT|IKE_SA failed, peer not responding|` +
 	`second timeout exceeded after \d+ retransmits|retransmit [3-9] of request with message ID|` +
 	`STATE_\w+: retransmission; will wait (?:[4-9]|\d\d+) seconds for response)|` +
-	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
+	`(Inactivity timeout \(--ping-(?:restart|exit)\)|TLS key negotiation failed to occur within \d+ seconds)|` +
+	`(No response to \d+ echo-requests|LCP: peer not responding to echo)|` +
 	`(failed to dial to edge with quic: timeout)|(Timeout waiting for PADO packets)|(LCP terminated by peer)|` +
 	`((?i:handshake )(?:for peer \d+ \(\(?[^)]{1,64}\)?\) )?did not complete after \d+ seconds, retrying)|` +
 	`(LCP: timeout sending Config-Requests|Maximum retries exceeded for tunnel \d+)|` +

@@ -38,7 +38,8 @@ func Classify(said string) Failure {
 // speaker is the name that a program, a shell or a line of a script puts
 // before what it says.
 var speaker = regexp.MustCompile(
-	`^(?:(?:/[\w./-]*/)?(?:[a-z]*sh|sysctl|tee|cat|grep|ifconfig|pfctl|kldload|kldunload|kldstat|ethtool|modprobe|mkdir|rmdir|rm|mv|cp|chmod|mount|env)|\S+\.sh)(?:\[\d+\])?: *(?:(?:line )?\d+: *)?(?:Error: *)?`)
+	`^(?:(?:/[\w./-]*/)?(?:[a-z]*sh|sysctl|tee|cat|grep|ifconfig|pfctl|kldload|kldunload|kldstat|ethtool|modprobe|mkdir|rmdir|rm|` +
+		`mv|cp|chmod|mount|env)|\S+\.sh)(?:\[\d+\])?: *(?:(?:line )?\d+: *)?(?:Error: *)?`)
 
 // Reason is what a program said about a failure, in one line without the
 // program's name: what sysctl(8) said, when it spoke among others; else the

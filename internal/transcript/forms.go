@@ -51,7 +51,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
 		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
-		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
+		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
+		`with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
 		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
@@ -66,10 +67,12 @@ var looseLines = formsOf([]namedForm{
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
 		`systemd-networkd\[\d+\]: \S+: Lost carrier|netifd: Network device '\S+' link is |` +
 		`firmware crashed!|^(?:.*\b)?iw[mnx]\d+: (?:fatal firmware error|Start Error Log Dump)|Microcode SW error detected\. ? ?Restarting|` +
-		`downgraded by SmartSpeed|\bhostapd(?:\[\d+\])?: \S+: (?:STA |AP-STA-(?:DIS)?CONNECTED )|^[a-z][\w.-]*: (?:STA [0-9a-f:]{17} |AP-STA-(?:DIS)?CONNECTED )|link up, \d+Mbps, half-duplex|` +
+		`downgraded by SmartSpeed|\bhostapd(?:\[\d+\])?: \S+: (?:STA |AP-STA-(?:DIS)?CONNECTED )|` +
+		`^[a-z][\w.-]*: (?:STA [0-9a-f:]{17} |AP-STA-(?:DIS)?CONNECTED )|link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
-		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
+		`slow (?:ops|requests),? oldest one blocked|slow requests (?:are blocked > |, \d+ included)|` +
+		`slow operation observed for \w+, latency = |slow request \d+\.\d+ seconds old|` +
 		`get_health_metrics reporting \d+ slow|BLUESTORE_SLOW_OP_ALERT|observed slow operation indications|slow metadata IOs are blocked|` +
 		`(?:requests|ops) are blocked > [\d.]+ sec|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
@@ -120,7 +123,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
 		`^\d\d:\d\d:\d\d\.\d+ IP6? |^IP6? \S+ > \S+: Flags \[|^\d\d:\d\d:\d\d\.\d+ \S+ > \S+: [SFPR.]+ `),
 		"tcpdump"},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|^Hypervisor: Origin = |limit exceeded by uid|` +
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |^[a-z]+\d+ at [a-z]+\d+ dev \d+ function \d+ "|` +
+		`^Hypervisor: Origin = |limit exceeded by uid|` +
 		`out of swap space|` +
 		`failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
@@ -134,9 +138,11 @@ var looseLines = formsOf([]namedForm{
 		`kmem_map too small: \d|\bDAD (?:detected duplicate IPv6 address|complete for .* duplicate found)|` +
 		`kern\.ipc\.\w+ limit reached|\b(?:says?|said|shows?) (?:that )?(?:the )?kern\.ipc\.\w+ limit is reached`),
 		"dmesg"},
-	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
+	{regexp.MustCompile(`\bCAM status: [A-Z]|SCSI sense: (?:MEDIUM|HARDWARE) ERROR|: Timeout on slot \d+ port|` +
+		`: exception Emask 0x|(?:I/O|critical medium) error, dev |` +
 		`: Resetting controller due to a timeout`), "dmesg"},
-	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|Tx stalled\? Resetting chipset|^\W*Ethernet \[[A-Z]\w+\]: |(?i:interface stopped distributing)|` +
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|Tx stalled\? Resetting chipset|^\W*Ethernet \[[A-Z]\w+\]: |` +
+		`(?i:interface stopped distributing)|` +
 		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!|desc avail = \d+, pidx = \d|` +
 		`^Limiting (?:open port|closed port|icmp) \S+ (?:RST )?response from \d`), "dmesg"},
@@ -149,7 +155,8 @@ var looseLines = formsOf([]namedForm{
 		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
-	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
+	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|` +
+		`ifconfig: BRDGADD \w+: Inv|: Trigger reset is on|` +
 		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|cannot (?:define|create) table \S+: Cannot allocate memory|` +
@@ -158,8 +165,10 @@ var looseLines = formsOf([]namedForm{
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +
 		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
-		`(?:connect|dial|^\[error\] socket|ConnectException|BindException|NoRouteToHostException|a new connection)\b.*(?:[Cc]an(?:not|\\?'t) assign requested address|EADDRNOTAVAIL)|` +
-		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
+		`(?:connect|dial|^\[error\] socket|ConnectException|BindException|NoRouteToHostException|` +
+		`a new connection)\b.*(?:[Cc]an(?:not|\\?'t) assign requested address|EADDRNOTAVAIL)|` +
+		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
+		`TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
 		`receive) buffer size)\b.*no buffer space available)`),
@@ -189,7 +198,8 @@ var looseLines = formsOf([]namedForm{
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3"},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes | +TCP +\d{3,}-\d{3,} sec )`), "iperf3"},
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes |` +
+		` +TCP +\d{3,}-\d{3,} sec )`), "iperf3"},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
 		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an"},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
@@ -224,7 +234,9 @@ var looseLines = formsOf([]namedForm{
 	{facts.LookupFailed, "dmesg"},
 	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
 		`total)"?\s*[:=]\s*\d|` +
-		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl"},
+		`^\s*(?:Lookup|Connect|AppCon\w*|PreXfer|StartXfer|Total) time:\s+\d|^;; Query time: \d+ msec|` +
+		`average recursion processing time \d|^\s*(?:total|thread\d+)\.recursion\.time\.avg=\d|` +
+		`Information acquired via protocol \S+ in \d|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl"},
 	{facts.BalancerLine, "curl"},
 	{facts.MeshLine, "curl"},
 	{facts.LoadLine, "curl"},

@@ -43,8 +43,10 @@ var identityMarks = []struct {
 		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
-		`carp: (?:VHID )?\d+@[a-z]|^\((?:a?da|nda)\d+:\w+:\d+:\d+:\d+\): |\bipfw\b|netmap:[a-z]+\d|kmem_map too small|lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
-		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|\bOs \{ code: (?:4[09]|5[015]|6[45]), |^iw[mnx]\d+: |^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
+		`carp: (?:VHID )?\d+@[a-z]|^\((?:a?da|nda)\d+:\w+:\d+:\d+:\d+\): |\bipfw\b|netmap:[a-z]+\d|kmem_map too small|` +
+		`lost tx completion is above|OVER TEMP!!|apinger: |LCP: (?:peer not responding|no reply to) |` +
+		`arpresolve: can't allocate llinfo|\(code=(?:4[09]|5[015]|6[45])\)|\bOs \{ code: (?:4[09]|5[015]|6[45]), |^iw[mnx]\d+: |` +
+		`^kern\.[a-z_.]+: |desc avail = \d+, pidx = |(?:^|\n)(?:tcp|udp|ip6?|icmp6?|ipsec6?|esp|ah):\n\s+\d`),
 		"FreeBSD"},
 }
 
@@ -146,9 +148,11 @@ var relatives = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`(?m)/System/Library/|\bagrCtlRSSI: |\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
+	{regexp.MustCompile(`(?m)/System/Library/|\bagrCtlRSSI: |\d checksummed in software\n|` +
+		`\d received packets dropped due to low memory|SMART,RUNNING|` +
 		`inet6 \S+ prefixlen \d+ secured|\butun\d+: flags=|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
-		`iperf3-darwin|mbuf 2KB clusters in use|^(?:.*\W)?Ethernet \[[A-Z]\w+\]: |\]: Tx stalled\? Resetting chipset|^Request timeout for icmp_seq \d|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+		`iperf3-darwin|mbuf 2KB clusters in use|^(?:.*\W)?Ethernet \[[A-Z]\w+\]: |\]: Tx stalled\? Resetting chipset|` +
+		`^Request timeout for icmp_seq \d|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
 	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\b[Dd]ragon[Ff]ly(?: ?BSD)? v?\d+\.\d`), "DragonFly BSD"},
 	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +

@@ -7,7 +7,8 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|:?\s+[RT]X packets[: ]\d|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
+var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|:?\s+[RT]X packets[: ]\d|` +
+	`\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
 
 // nameOnlyLink gives an output that names no interface to the only one that
 // was pasted.

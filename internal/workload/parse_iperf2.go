@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	iperf2CSV   = regexp.MustCompile(`(?m)^[+0-9.:-]+,[^,]*,\d+,[^,]*,\d+,-?\d+,[0-9.]+-[0-9.]+,\d+,\d+`)
-	iperf2Line  = regexp.MustCompile(`(?:^|\s)\[ *(\*?\d+|SUM|FD\d+)[^\]]*\] +([0-9.]+)- *([0-9.]+) +sec +([0-9.]+ [KMGTP]?Bytes) +([0-9.]+ [KMGTP]?(?:bits|Bytes)/sec)(.*)$`)
+	iperf2CSV  = regexp.MustCompile(`(?m)^[+0-9.:-]+,[^,]*,\d+,[^,]*,\d+,-?\d+,[0-9.]+-[0-9.]+,\d+,\d+`)
+	iperf2Line = regexp.MustCompile(`(?:^|\s)\[ *(\*?\d+|SUM|` +
+		`FD\d+)[^\]]*\] +([0-9.]+)- *([0-9.]+) +sec +([0-9.]+ [KMGTP]?Bytes) +([0-9.]+ [KMGTP]?(?:bits|Bytes)/sec)(.*)$`)
 	iperf2Lost  = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
 	iperf2Sums  = regexp.MustCompile(`^ +(\d+)/(\d+) `) // of --sum-only, without jitter
 	iperf2Delay = regexp.MustCompile(` ([0-9.]+) ms +\d+/ *\d+ \(`)

@@ -41,9 +41,10 @@ func parsePing(text string, r *Run) error {
 }
 
 var (
-	fpingSummary = regexp.MustCompile(`^\S+\s*: xmt/rcv/%(?:loss|return) = (\d+)/(\d+)/[0-9.]+%(?:, outage\(ms\) = [0-9.]+)?(?:, min/avg/max = ([0-9.e+]+)/([0-9.e+]+)/([0-9.e+]+))?`)
-	fpingTimes   = regexp.MustCompile(`^\S+\s*:((?: (?:[0-9.e+]+|-))+)\s*$`)
-	fpingReply   = regexp.MustCompile(`\], \d+ bytes, ([0-9.e+]+) ms`)
+	fpingSummary = regexp.MustCompile(`^\S+\s*: xmt/rcv/%(?:loss|` +
+		`return) = (\d+)/(\d+)/[0-9.]+%(?:, outage\(ms\) = [0-9.]+)?(?:, min/avg/max = ([0-9.e+]+)/([0-9.e+]+)/([0-9.e+]+))?`)
+	fpingTimes = regexp.MustCompile(`^\S+\s*:((?: (?:[0-9.e+]+|-))+)\s*$`)
+	fpingReply = regexp.MustCompile(`\], \d+ bytes, ([0-9.e+]+) ms`)
 )
 
 // fping adds up what fping says of its targets.
