@@ -54,7 +54,7 @@ func (in Input) smallBuffers() (out []Finding) {
 	if on, known := windowScaling(f); in.Path.Rate == 0 || in.Path.RTT == 0 || known && !on {
 		return nil
 	}
-	want := linkGoodput(in.Path, f)
+	want, held := linkGoodput(in.Path, f), heldAt(in)
 	for _, end := range []struct {
 		ceiling Ceiling
 		what    string
@@ -76,7 +76,7 @@ func (in Input) smallBuffers() (out []Finding) {
 		if in.PathFrom != "" {
 			found[0].Summary += "; this path is " + in.PathFrom
 		}
-		if held := heldAt(in); held > 0 && held < 0.5*end.ceiling.Value {
+		if held > 0 && held < 0.5*end.ceiling.Value {
 			found[0].Summary += fmt.Sprintf("; loss limits first, to %s", rate(held))
 			found = with(Info, found)
 		} else if end.ceiling.Value < 0.2*want {
@@ -125,11 +125,8 @@ func steadyWindows(f *facts.Facts) []Finding {
 		found := one(cmp.Or(tr.Peer, p.Peer), []facts.Source{tr.SteadySource, p.Source},
 			"a constant window of %s with an RTT of %s ms allows %s: the test reached %s without loss",
 			units.Bytes(tr.Window), units.Digits(1000*p.Avg, 3), rate(8*tr.Window/p.Avg), rate(got))
-		for _, name := range windowSettings[f.System] {
-			found[0].Fix = append(found[0].Fix, Fix{Setting: name})
-		}
-		return do("set the same buffer at the other end, which may have the smaller one; do not fix the window in the program "+
-			"(iperf3 -w)", found)
+		return raisedWindows(f, "set the same buffer at the other end, which may have the smaller one; do not fix the window in the "+
+			"program (iperf3 -w)", found)
 	}
 	return nil
 }
@@ -203,10 +200,7 @@ func severalAreFaster(f *facts.Facts) []Finding {
 	found := one("one connection", []facts.Source{alone.Source, together.Source, p.Source}, "it moved %s, several "+
 		"together %s: its window holds only %s over an RTT of %s ms", alone.Rate, together.Rate,
 		units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))
-	for _, name := range windowSettings[f.System] {
-		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
-	}
-	return do("set the same at the other end, whose limit may be the smaller one", found)
+	return raisedWindows(f, otherEnd, found)
 }
 
 // losslessTest finds a test of one connection that lost nothing, had time to grow, and left most of a long path unused: the
@@ -225,10 +219,7 @@ func (in Input) losslessTest() []Finding {
 		"%s: %s in flight over an RTT of %s ms", alone.Rate, in.Path.Rate, units.Bytes(float64(alone.Rate)*p.Avg/8), units.Digits(1000*p.Avg, 3))))
 	found[0].Because = "Where nothing is lost, the congestion window is not what limits: the buffer of one end is, or a program " +
 		"that does not send or read faster."
-	for _, name := range windowSettings[in.Facts.System] {
-		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
-	}
-	return do("set the same at the other end, whose limit may be the smaller one", found)
+	return raisedWindows(in.Facts, otherEnd, found)
 }
 
 // aloneAndTogether finds the best test of one stream, and the best sum of several. A sum follows the streams that it
@@ -278,6 +269,16 @@ func halfOfReceiveBuffer(c Ceiling, path netpath.Path, f *facts.Facts) Ceiling {
 // windowSettings bound the windows of a connection that is sent here and received there.
 var windowSettings = map[system.System][]string{system.Linux: {"net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"},
 	system.FreeBSD: {"kern.ipc.maxsockbuf", "net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"}}
+
+// raisedWindows returns the findings with the settings that bound a window, and what is to be done at the other end.
+func raisedWindows(f *facts.Facts, there string, found []Finding) []Finding {
+	for _, name := range windowSettings[f.System] {
+		found[0].Fix = append(found[0].Fix, Fix{Setting: name})
+	}
+	return do(there, found)
+}
+
+const otherEnd = "set the same at the other end, whose limit may be the smaller one"
 
 // roundTrip finds what ping says of a peer; where it was asked of one host alone, this one is meant.
 func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
