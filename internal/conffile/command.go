@@ -316,7 +316,7 @@ func (s *scanner) containerCommand(words []word, base Entry) {
 }
 
 // isNumber reports a word of digits alone.
-func isNumber(w word) bool { return w.text != "" && strings.Trim(w.text, "0123456789") == "" }
+func isNumber(w word) bool { return isDigits(w.text) }
 
 // pairs emits name value pairs of a command line whose names are wanted.
 func (s *scanner) pairs(words []word, base Entry, name func(key string) string) {

@@ -156,7 +156,7 @@ func (s *scanner) standing(into *scanner, text string, kind Kind, file string, f
 	}()
 	sub.entry = func(e Entry) bool {
 		e.Line += line - 1
-		if n, err := strconv.Atoi(e.Value); err == nil && pfLines[e.Name] {
+		if n, err := strconv.Atoi(e.Value); err == nil && pfWhole[e.Name] {
 			e.Value = strconv.Itoa(n + line - 1) // a line of the text
 		}
 		move(&e.KeySpan)

@@ -49,7 +49,7 @@ func (b *guideBlock) mark(e *Entry) {
 	case e.In == "":
 		e.In = b.kind
 	}
-	if b.loose && pfWhole[e.Name] && !(b.rules && pfLines[e.Name]) {
+	if line, whole := pfWhole[e.Name]; b.loose && whole && !(b.rules && line) {
 		e.Name = "" // is not handed out
 	}
 }

@@ -46,12 +46,10 @@ func pfText(text string) bool {
 	return found
 }
 
-// pfWhole are entries that tell something of a whole file, of which a block of a guide is a part.
-var pfWhole = map[string]bool{"pf:rule/unreached": true, "pf:rule/again": true, "pf:rule/macro": true, "pf:rule/table": true,
-	"pf:rule/neighbours": true, "pf:rule/overruled": true, "pf:rule/overload": true, "pf:rule/default-queue": true,
-	"pf:rule/unused": true, "pf:rule/loopback": true, "pf:rule/second": true, "pf:rule/source": true,
-	"pf:rule/uncapped": true, "pf:rule/guarantees": true, "pf:rule/skipped": true, "pf:rule/queue": true}
-
-// pfLines are entries whose value is a line.
-var pfLines = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true,
-	"pf:rule/overload": true, "pf:rule/second": true, "pf:rule/source": true}
+// pfWhole are entries that tell something of a whole file, of which a block of a guide is a part, and whether their value is a
+// line.
+var pfWhole = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true, "pf:rule/overload": true,
+	"pf:rule/second": true, "pf:rule/source": true,
+	"pf:rule/macro": false, "pf:rule/table": false, "pf:rule/neighbours": false, "pf:rule/default-queue": false,
+	"pf:rule/unused": false, "pf:rule/loopback": false, "pf:rule/uncapped": false, "pf:rule/guarantees": false,
+	"pf:rule/skipped": false, "pf:rule/queue": false}
