@@ -35,15 +35,16 @@ func newLintCmd(env *Env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, mygate,
-pf.conf, relayd.conf, login.conf, jail.conf, config.boot of VyOS, systemd
-.link and .network files, ifupdown interfaces, modprobe.d, modules-load.d,
-limits.conf, nftables.conf, iptables-save files, wg-quick files, netplan,
-ifcfg files, NetworkManager connections, udev rules, OpenWrt's /etc/config,
-kernel command lines, TuneD profiles, limits in systemd units, scripts,
-guides, and the sysctls and commands in Ansible tasks, cloud-init, Kubernetes
-manifests, and Nix, Puppet, Chef and Terraform files, by the catalog. System,
-kind and machine are guessed from path and content; files of one machine are
-read in the order that the system uses.
+pf.conf, relayd.conf, login.conf, jail.conf, kernel configurations of
+FreeBSD, config.boot of VyOS, systemd .link and .network files, ifupdown
+interfaces, modprobe.d, modules-load.d, limits.conf, nftables.conf,
+iptables-save files, wg-quick files, netplan, ifcfg files, NetworkManager
+connections, udev rules, OpenWrt's /etc/config, kernel command lines, TuneD
+profiles, limits in systemd units, scripts, guides, and the sysctls and
+commands in Ansible tasks, cloud-init, Kubernetes manifests, and Nix,
+Puppet, Chef and Terraform files, by the catalog. System, kind and machine
+are guessed from path and content; files of one machine are read in the
+order that the system uses.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
 alone, on the next one. explain CODE says what a code means. A file

@@ -61,6 +61,7 @@ const (
 	Relayd      Kind = "relayd.conf"  // OpenBSD relayd.conf: checks, queues, and what relayd refuses
 	VyOS        Kind = "vyos"         // config.boot of VyOS and EdgeOS
 	WGQuick     Kind = "wg-quick"     // interfaces of wg-quick: MTU, and commands
+	KernelConf  Kind = "kernel"       // a kernel's configuration of FreeBSD: its options
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
@@ -68,7 +69,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
 		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Jail, Keyfile, Udev, UCI, IPTables, MyGate, LoginConf,
-		Relayd, VyOS, WGQuick, Other}
+		Relayd, VyOS, WGQuick, KernelConf, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -269,16 +270,23 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.vyosFile()
 	case WGQuick:
 		s.wgQuick()
+	case KernelConf:
+		s.kernelConf()
 	case Other:
-		if s.system == FreeBSD || s.system == OpenBSD {
-			s.guide()
-			break
-		}
-		s.other()
+		s.guideOrOther()
 	default:
 		return false
 	}
 	return true
+}
+
+// guideOrOther reads a guide of the BSDs, or a file of another program.
+func (s *scanner) guideOrOther() {
+	if s.system == FreeBSD || s.system == OpenBSD {
+		s.guide()
+		return
+	}
+	s.other()
 }
 
 // scanner walks over a text and hands out what it finds.

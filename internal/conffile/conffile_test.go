@@ -388,7 +388,7 @@ func TestDetect(t *testing.T) {
 			Guess{Service, Linux, false, Certain}},
 		{"x.service", "[Service]\nLimitNOFILE=1\n", Guess{Service, Linux, false, Likely}},
 		{"grub", "GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX=\"quiet\"\n", Guess{Cmdline, Linux, false, Guessed}},
-		{"ROUTER.txt", "include GENERIC\nident ROUTER\noptions IPFIREWALL\noptions HZ=1000\ndevice pf\n", Guess{}},
+		{"ROUTER.txt", "include GENERIC\nident ROUTER\noptions IPFIREWALL\noptions HZ=1000\ndevice pf\n", Guess{KernelConf, FreeBSD, false, Guessed}},
 		{"tasks/main.yml", "- sysctl:\n    name: net.core.x\n    value: 1\n", Guess{YAML, Linux, false, Likely}},
 		{"docker-compose.yml", "services:\n  a:\n    image: b\n", Guess{}},
 		{"guide.txt", "Append these lines to the file:\nnet.core.x = 1\nnet.core.y = 2\nThen run it again.\n",

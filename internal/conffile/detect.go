@@ -109,7 +109,7 @@ func installPath(text string) string {
 // SystemOf returns the system of a format that only one has, "" for others.
 func SystemOf(k Kind) System {
 	switch k {
-	case Loader, Jail:
+	case Loader, Jail, KernelConf:
 		return FreeBSD
 	case HostnameIf, MyGate, Relayd:
 		return OpenBSD
@@ -273,6 +273,9 @@ func kindOfContent(text string) Kind {
 	}
 	if hasLine(text, "```") {
 		return "" // files are shown in it
+	}
+	if kernelText(text) {
+		return KernelConf
 	}
 	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") && !amongProse(text) {
 		return NetworkFile

@@ -129,6 +129,10 @@ func FuzzModprobe(f *testing.F) {
 	fuzzKind(f, Modprobe, Linux, "/etc/modprobe.d/a.conf", "options a-b c=1 \\\n d=\"2\"\nblacklist e\ninstall f /bin/true\nx\n")
 }
 
+func FuzzKernelConf(f *testing.F) {
+	fuzzKind(f, KernelConf, FreeBSD, "/usr/src/sys/amd64/conf/GATE", "ident GATE\noptions A,B=2,C # d\noption \tE=\noptions ,\n")
+}
+
 func FuzzJail(f *testing.F) {
 	fuzzKind(f, Jail, FreeBSD, "/etc/jail.conf", "exec.start = \"/bin/sh /etc/rc\";\n# c\nweb {\n\tvnet;\n\tvnet.interface = epair0b;\n"+
 		"\tip4.addr = 192.0.2.5/24;\n\texec.prestart += 'ifconfig epair0 create';\n}\n", "a { b = \"c\n")

@@ -201,7 +201,7 @@ func blockOf(text string, above []string, edited string) guideBlock {
 		return guideBlock{kind: kind, file: file}
 	case settings && (file == "" || file == someFile):
 		return guideBlock{kind: Sysctl, loose: true}
-	case content == RC && kind == "", content == Script:
+	case content == RC && kind == "", content == Script, content == KernelConf:
 		return guideBlock{kind: content, session: session}
 	case yamlTasks.MatchString(text) && yamlSystem(text) == FreeBSD:
 		return guideBlock{kind: YAML}

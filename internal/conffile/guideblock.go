@@ -113,7 +113,7 @@ func closed(line, end string) int {
 }
 
 // plainAssignment is a line of a guide that is an assignment, or a command with assignments, and nothing else.
-var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +[a-z0-9_]+)$|` +
+var plainAssignment = regexp.MustCompile(`^(?:(?:sudo |doas )?(?:sysctl|sysrc)(?: -w)? +[a-z][a-z0-9_]*[._][^ =]+=[^ ]+|kldload +(?:/boot/(?:kernel|modules)/)?[a-z0-9_]+(?:\.ko)?)$|` +
 	`^(?:[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*|hostname|defaultrouter|dumpdev|keymap)=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:\\?#.*|(?:[—–-]|//) .*)?$`)
 
 // spacedAssignment is one with blanks that the shell does not take, among others without.

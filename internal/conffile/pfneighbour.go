@@ -13,7 +13,7 @@ import (
 // quick. At the end of the file, pf:rule/neighbours is "blocked" at the rule that
 // blocks them, on a host that is meant to speak IPv6.
 //
-// A pass rule for some of them counts as one for all; a block rule with addresses
+// A pass rule for some neighbours counts as one for all; a block rule with addresses
 // or types is left out.
 type pfNeighbours struct {
 	last      word // the action of the rule that decides so far
@@ -82,10 +82,31 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 	case !pass && family == "inet6" && protocols == "any" && !narrow:
 		n.off, n.ipv6 = true, false
 	}
+	if pass && !solicited(words) {
+		return
+	}
 	if n.quick || out || !icmp && protocols != "any" && protocols != "" || narrow && !pass {
 		return
 	}
 	n.last, n.raw, n.quick, n.icmp = words[0], raw, quick, icmp
+}
+
+// solicited reports whether a rule may be about neighbour solicitations: it names no types of ICMPv6, or theirs, or some that
+// are not known here.
+func solicited(words []word) bool {
+	i := slices.IndexFunc(words, func(w word) bool { return w.text == "icmp6-type" })
+	if i < 0 || i+1 == len(words) {
+		return true
+	}
+	types := words[i+1 : i+2]
+	if types[0].text == "{" {
+		end := slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" })
+		if end < 0 {
+			return true
+		}
+		types = words[i+2 : i+end]
+	}
+	return slices.ContainsFunc(types, func(w word) bool { return w.expands || w.text == "neighbrsol" || w.text == "135" })
 }
 
 // linkLocal reports sources that include every link-local address, from which

@@ -62,6 +62,9 @@ var openbsdGroups = []string{"kern", "vm", "fs", "net", "debug", "hw", "machdep"
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
+	if k.kindOf(e) == conffile.KernelConf {
+		return nil // few options are about the network
+	}
 	if k.kindOf(e) == conffile.Sysctl && strings.ContainsAny(e.Key, " \t") {
 		return []finding{k.blankInName(e)}
 	}
