@@ -50,8 +50,9 @@ wirerate help hosts, also for sudo and doas. --from also takes an unpacked
 sosreport, a folder of outputs in files named after their commands, such as
 netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
 without, outputs cut by grep, lines of a log; lines of configuration files among
-them are judged as lint does. Several hosts or captures give one table, and then
-each. With --peer the two ends are compared as well.
+them are judged as lint does. A post without any output is answered where its
+sentences decide, and refused where they do not. Several hosts or captures give
+one table, and then each. With --peer the two ends are compared as well.
 
 A packet capture (pcap or pcapng, also in gzip, zstd or bzip2) of either end or
 between tells which limit bound each of its connections, when, and what would
@@ -135,6 +136,9 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 			Recorded: h.from == "-" || recorded(h.from), Written: written(h.facts)}
 		q.Proposed, q.ProposedFor = valuesFor(h.facts, path, opt.role)
 		d := q.Answer()
+		if h.facts.NoOutput != nil && len(d.Findings) == 0 {
+			return usage(fmt.Errorf("%s: %w", h.facts.Host, h.facts.NoOutput))
+		}
 		if h.ofSeveral {
 			d.Host = h.facts.Node + " (" + h.from + ")"
 		}

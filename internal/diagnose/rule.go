@@ -78,6 +78,9 @@ type Example struct {
 	Written []Written
 	// Post is what stands beside the outputs.
 	Post string
+	// Alone says that the post holds no output, and Told is the path in its words.
+	Alone bool
+	Told  facts.Told
 }
 
 // Input is what rules judge.

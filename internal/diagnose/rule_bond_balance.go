@@ -49,7 +49,7 @@ func bondBalance() Rule {
 // bondTested finds a test of several streams that reached just what one member carries, on a bond that hashes MAC or IP
 // addresses alone: all packets between two hosts then use one member.
 func bondTested(f *facts.Facts) []Finding {
-	_, together := aloneAndTogether(f.TransferEnds)
+	_, together := aloneAndTogether(f)
 	link := filledLink(float64(together.Rate))
 	for i := range f.NICs {
 		bond := &f.NICs[i]

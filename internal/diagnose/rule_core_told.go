@@ -43,7 +43,7 @@ func saysCoreFull(line string) bool {
 		return false
 	}
 	for _, sentence := range strings.FieldsFunc(line, func(r rune) bool { return r == ';' || r == '!' || r == '(' || r == ')' }) {
-		for s := range strings.SplitSeq(sentence, ". ") {
+		for s := range strings.SplitSeq(strings.ReplaceAll(sentence, " and one core ", ". one core "), ". ") {
 			if coreFull.MatchString(s) && !coreNotFull.MatchString(s) {
 				return true
 			}
@@ -63,7 +63,7 @@ const (
 var (
 	coreFull = regexp.MustCompile(`(?i)` + coreWord + `[^,%]{0,40}` + fullWord + `|` + fullWord + `(?: (?:of|on|at|in|for|a|an|one|the|` +
 		`single|all|my|its|each|every|both|two|sys|kernel|usage|load|utili[sz]ation|\d{1,3}))* ` + coreWord +
-		`|\b(?:full|100 ?%) (?:cpu|core) (?:usage|load|utili[sz]ation)\b`)
+		`|\bk?softirqd?\b[^,%]{0,30}\b[89]\d ?%|\b(?:full|100 ?%) (?:cpu|core) (?:usage|load|utili[sz]ation)\b`)
 	coreNotFull = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|without|isn't|doesn't|don't|won't|can't|if|below|nowhere|barely|than|` +
 		`should|would|could|might|may|idle|loss|lost|disk|sure|fine|low|health\w*|expect\w*|fixed|anymore|previously|used to)\b|n’t\b|\?|` +
 		`\bcore (?:switch|router|network)|\bcpu (?:fan|clock|governor|freq)|\b(?:clock|governor)\b|` +

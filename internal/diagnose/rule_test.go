@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,7 +26,10 @@ func judge(t *testing.T, e Example) (*facts.Facts, []Finding, []NotEvaluated) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Rest = e.Post
+	f.Rest, f.Told = e.Post, e.Told
+	if e.Alone {
+		f.NoOutput = errors.New("no output")
+	}
 	in := Input{Facts: f, Path: e.Path, Role: e.Role, Written: e.Written}
 	if e.Peer != nil {
 		if in.Peer, err = facts.FromTexts("peer", e.Peer, 0); err != nil {

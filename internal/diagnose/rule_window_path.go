@@ -169,7 +169,7 @@ func measuredWindows(f *facts.Facts) []Finding {
 func unscaledWindow(f *facts.Facts) []Finding {
 	const most, long = 65535, 0.01 // bytes, seconds
 	p, known := roundTrip(f, "")
-	alone, _ := aloneAndTogether(f.TransferEnds)
+	alone, _ := aloneAndTogether(f)
 	if !known || p.Avg < long || alone.Rate == 0 || shareAgain(alone.Bytes, float64(max(alone.Retransmits, 0))) > 1e-4 {
 		return nil
 	}
@@ -192,7 +192,7 @@ func severalAreFaster(f *facts.Facts) []Finding {
 	if !known || p.Avg < long {
 		return nil
 	}
-	alone, together := aloneAndTogether(f.TransferEnds)
+	alone, together := aloneAndTogether(f)
 	if alone.Rate == 0 || float64(together.Rate) < multiple*float64(alone.Rate) || fillsLink(f, float64(alone.Rate)) ||
 		shareAgain(alone.Bytes, float64(max(alone.Retransmits, 0))) > 1e-4 {
 		return nil
@@ -208,7 +208,7 @@ func severalAreFaster(f *facts.Facts) []Finding {
 func (in Input) losslessTest() []Finding {
 	const long, grown = 0.01, 8 // seconds
 	p, known := roundTrip(in.Facts, "")
-	alone, _ := aloneAndTogether(in.Facts.TransferEnds)
+	alone, _ := aloneAndTogether(in.Facts)
 	lossless := slices.ContainsFunc(in.Facts.TransferEnds, func(end facts.TransferEnd) bool {
 		return end.Retransmits == 0 && end.Lost < 0 && end.Stream == alone.Stream && end.Rate >= alone.Rate
 	})
@@ -224,7 +224,11 @@ func (in Input) losslessTest() []Finding {
 
 // aloneAndTogether finds the best test of one stream, and the best sum of several. A sum follows the streams that it
 // adds up; those of another test have the same numbers again.
-func aloneAndTogether(ends []facts.TransferEnd) (alone, together facts.TransferEnd) {
+// Without outputs they are those that the words of a post tell.
+func aloneAndTogether(f *facts.Facts) (alone, together facts.TransferEnd) {
+	if f.NoOutput != nil {
+		return f.Told.Alone, f.Told.Together
+	}
 	const least = 3 // seconds
 	streams := map[string]bool{}
 	var last facts.TransferEnd
@@ -234,7 +238,7 @@ func aloneAndTogether(ends []facts.TransferEnd) (alone, together facts.TransferE
 		}
 		clear(streams)
 	}
-	for _, end := range ends {
+	for _, end := range f.TransferEnds {
 		switch {
 		case end.Lost >= 0 || end.Seconds < least:
 		case end.Stream == "SUM":

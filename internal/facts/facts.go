@@ -202,6 +202,8 @@ type Facts struct {
 
 	// Told is the path that the words of a post tell.
 	Told Told `json:"told_path,omitzero"`
+	// NoOutput says why only the words of a post are known, nil where outputs are.
+	NoOutput error `json:"-"`
 	// SystemGuessed is set where nothing that was posted tells the system.
 	SystemGuessed bool `json:"system_guessed,omitempty"`
 	// Requested is how many lines of access logs stand beside the outputs.

@@ -12,4 +12,7 @@ type Told struct {
 	RateSource Source        `json:"rate_source,omitzero"`
 	RTT        time.Duration `json:"rtt_ns,omitempty"`
 	RTTSource  Source        `json:"rtt_source,omitzero"`
+	// Alone is what one connection is said to reach, Together what several are, in a post without outputs.
+	Alone    TransferEnd `json:"alone,omitzero"`
+	Together TransferEnd `json:"together,omitzero"`
 }

@@ -41,14 +41,14 @@ func Load(name string) (Posted, error) {
 	return chief(all), err
 }
 
-// LoadEach reads what Load reads, and returns each host whose outputs are in a file; its errors are those of Load.
+// LoadEach reads what Load reads, and returns each host whose outputs are in a file, and a post without outputs by its words,
+// with NoOutput set; its other errors are those of Load.
 func LoadEach(name string) ([]Posted, error) {
 	if info, err := os.Stat(name); err != nil || info.IsDir() {
 		one, err := Load(name)
 		return []Posted{one}, err
 	}
-	all, err := loadFile(name)
-	return each(all), err
+	return withWords(loadFile(name))
 }
 
 // ReadEach reads a session that is in no file, as LoadEach reads one of a file.
@@ -57,8 +57,7 @@ func ReadEach(data []byte) ([]Posted, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := LoadHosts(text)
-	return each(all), err
+	return withWords(LoadHosts(text))
 }
 
 // errNoSystem is returned for outputs of which it cannot be told what system printed them.
@@ -76,6 +75,8 @@ type Posted struct {
 	Host string
 	// Guessed is set where nothing in the outputs tells their system.
 	Guessed bool
+	// NoOutput says why nothing but the words of a post is known, which may decide nothing.
+	NoOutput error
 	// Unread are passages that are known not to be of this host, and files of a folder
 	// in which nothing is known.
 	Unread []facts.Unread
@@ -113,6 +114,9 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	}
 	used := f.Used()
 	f.Told = p.told(file, used)
+	if f.NoOutput = p.NoOutput; f.NoOutput != nil {
+		p.got(&f.Told, file)
+	}
 	f.Rest = p.rest(used)
 	f.Requested, _ = requestsIn([]Posted{p})
 	f.Unread = slices.DeleteFunc(p.unread(f, used), func(u facts.Unread) bool {
@@ -153,7 +157,7 @@ func LoadHosts(s string) ([]Posted, error) {
 	case 0:
 		p, err := onlyConfiguration(empty, text)
 		if err != nil {
-			return nil, err
+			return nil, inWords(empty, text, err)
 		}
 		all = append(all, p)
 	case 1:

@@ -1,0 +1,252 @@
+package diagnose
+
+import (
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// These rules judge a post without any output by what its sentences say.
+
+// statement is one sentence of a post, with the line at which it begins.
+type statement struct {
+	text string
+	line int
+}
+
+// statements are the sentences of a text, over the lines that a mail or an editor wrapped; sentenceEnd ends them.
+func statements(text string) (out []statement) {
+	const longest = 4096
+	at, begin, run := 0, 0, ""
+	flush := func() {
+		for s := range strings.SplitSeq(sentenceEnd.ReplaceAllString(run, "\n"), "\n") {
+			if s = strings.TrimSpace(s); s != "" {
+				out = append(out, statement{s, begin})
+			}
+		}
+		run = ""
+	}
+	for line := range strings.Lines(text) {
+		at++
+		line = strings.TrimSpace(line)
+		goesOn := run != "" && line != "" && line[0] >= 'a' && line[0] <= 'z' && len(run)+len(line) < longest
+		if !goesOn {
+			flush()
+			begin = at
+		}
+		if len(line) <= longest {
+			run = strings.TrimSpace(run + " " + line)
+		}
+	}
+	flush()
+	return out
+}
+
+// sentenceEnd leaves a question mark with its sentence.
+var sentenceEnd = regexp.MustCompile(`[.!;:] |[.!;:]$|[()]|\s-{1,3}\s`)
+
+// says finds the first statement in words alone that an expression matches, without a word that makes it a question, a
+// condition or a denial.
+func says(f *facts.Facts, form *regexp.Regexp) (statement, bool) {
+	if f.NoOutput == nil {
+		return statement{}, false
+	}
+	for _, s := range statements(f.Rest) {
+		if form.MatchString(s.text) && !unsure.MatchString(settled.ReplaceAllString(s.text, "")) {
+			return s, true
+		}
+	}
+	return statement{}, false
+}
+
+// unsure is of what was not tried, did not help, or is asked.
+var unsure = regexp.MustCompile(`(?i)\b(?:not|never|no|nor|neither|cannot|would|could|should|might|may|maybe|perhaps|whether|wonder\w*|try|hope\w*|` +
+	`expect\w*|didn'?t|doesn'?t|don'?t|isn'?t|wasn'?t|won'?t|can'?t|nothing|without (?:success|effect|luck))\b|n’t\b|\?`)
+
+// settled are words of such a kind that tell a state.
+var settled = regexp.MustCompile(`(?i)\bno longer\b|\bnever (?:loads?|finish\w*|complet\w*)`)
+
+// saidAt is the line of a post as the source of a finding.
+func saidAt(f *facts.Facts, s statement) []facts.Source {
+	return []facts.Source{{From: f.Host, Line: s.line, Text: terminal.Clip(s.text, 160)}}
+}
+
+// aChange is something that people change, and what it tells where that helped.
+type aChange struct {
+	subject, words, tells, remedy string
+}
+
+// changes are tried in this order.
+var changes = []aChange{
+	{"MTU", `(?:mtu|mss)`, "packets of the full size did not pass the path, or only in fragments",
+		"keep that MTU, or clamp the MSS on the router (iptables: TCPMSS --clamp-mss-to-pmtu; pf: scrub max-mss), and let ICMP " +
+			"\"fragmentation needed\" and \"packet too big\" pass"},
+	{"flow offload", `(?:(?:hardware |software |flow )+off-?load(?:ing)?|packet steering|rps|irqbalance|fasttrack)`,
+		"forwarding costs more than one core of the router has",
+		"keep it, and check with mpstat -P ALL 1 that no core is at its limit"},
+	{"offloads", `(?:tso|gso|gro|lro|lso|(?:tcp |checksum |segmentation |receive |tx |rx )+off-?load(?:s|ing)?|off-?load(?:s|ing)?)`,
+		"the card, its driver or the hypervisor handles that offload badly",
+		"keep it off on that interface alone and across reboots, and look for a newer driver, firmware or hypervisor"},
+	{"card model", `(?:rtl8139|e1000e?|vmxnet ?[23]?|virtio(?:-net)?)`, "the card that the hypervisor emulates is slow", paravirtual},
+	{"shaper", `(?:sqm|qos|(?:traffic )?shap(?:er|ing)|cake|fq_codel|limiter)`,
+		"the shaper's rate, or the processor that it runs on, was the limit",
+		"measure the line without it, then set about 90% of that rate; a shaper needs the processor for each packet"},
+	{"inspection", `(?:suricata|snort|ips|ids|dpi|ntopng|netflow|antivirus|deep packet inspection)`, "the inspection of each packet was the limit",
+		"leave it off for this traffic, or give it more cores"},
+	{"link", `(?:cables?|patch cord|sfp\+?|transceivers?|optics?|switch port|auto-?neg\w*|duplex|dac)`,
+		"the link itself lost packets or ran at a lower speed",
+		"check the negotiated speed and duplex and the error counters of both ends (ethtool -S, ifconfig, netstat -i)"},
+	{"power saving", `(?:eee|energy[- ]efficient ethernet|power[- ]?sav(?:e|ing)|power management|c-?states?|aspm)`,
+		"a power-saving state delayed packets or lost them", "keep it off across reboots"},
+	{"TCP option", `(?:window scaling|tcp timestamps|sack|ecn)`, "something on the path removes or rewrites that TCP option",
+		"find the firewall or router that does, and mend it there; off, the option costs speed on long paths"},
+	{"queue", `(?:txqueuelen|queue length|ring buffers?|ring size)`, "bursts were dropped in a queue that was too short",
+		"keep that length, and check that the delay under load stays low (ping during a transfer)"},
+}
+
+// helpedForm is a sentence that says that changing a thing helped, or that the thing was the cause.
+func helpedForm(thing string) *regexp.Regexp {
+	thing = `\b` + thing + `\b`
+	const (
+		changing = `\b(?:disabl|turn|switch|remov|chang|set|lower|reduc|rais|increas|enabl|replac|swapp|comment)(?:e|ed|es|ing|ting|ning)?\b`
+		helped   = `(?:fix(?:es|ed)|solv(?:es|ed)|resolv(?:es|ed)|help(?:s|ed)|restor(?:es|ed)|cured?|improv(?:es|ed)|doubl(?:es|ed)|tripl(?:es|ed)|` +
+			`did the trick|back to (?:normal|full)|full speed|much faster|(?:large|huge|big|significant) .{0,30}(?:increase|improvement)|` +
+			`goes away|went away|speeds? up|jump(?:s|ed)|(?:now|everything) (?:works|seems|is fine))`
+	)
+	return regexp.MustCompile(`(?i)` + changing + `.{0,60}` + thing + `.{0,90}\b` + helped + `\b|` +
+		`\b` + helped + `\b.{0,60}\b(?:by|when|after|once|if)\b.{0,20}` + changing + `.{0,50}` + thing + `|` +
+		thing + `(?: \w+){0,2} (?:has |have |had )?(?:fixed|solved|resolved|helped|did the trick)\b|` +
+		`\b(?:problem|cause|culprit|issue|reason|bottleneck|it) (?:was|turned out to be|were) (?:\w+ ){0,3}` + thing)
+}
+
+// changeHelped finds what helped according to a post.
+func changeHelped() Rule {
+	forms := make([]*regexp.Regexp, len(changes))
+	for i, c := range changes {
+		forms[i] = helpedForm(c.words)
+	}
+	return Rule{
+		ID: "change-helped", Title: "According to the text, one change made it faster", Severity: Info, Needs: []string{"identity"},
+		Because: "What helps when it is changed alone is at least a part of the cause.",
+		Confirm: "The change alone, made and taken back twice, shows the same difference (wirerate trial).",
+		Check: func(in Input) []Finding {
+			for i, c := range changes {
+				if s, ok := says(in.Facts, forms[i]); ok {
+					return decisive(do(c.remedy, one(c.subject, saidAt(in.Facts, s), "according to the text, this is what mattered: %s", c.tells)))
+				}
+			}
+			return nil
+		},
+		Fires: inWordsAlone("Disabling LRO on the router fixed the slow downloads.\n"),
+		Quiet: inWordsAlone("Disabling LRO on the router did not fix the slow downloads.\n"),
+	}
+}
+
+// mtuTold finds what a post says of packets that are too large for a tunnel.
+func mtuTold() Rule {
+	return Rule{
+		ID: "mtu-told", Title: "The text describes packets that are too large for the path", Severity: Info, Needs: []string{"identity"},
+		Because: "A tunnel, PPPoE too, adds its own headers: full-sized packets no longer fit, and are dropped or fragmented. Small ones, " +
+			"such as those of ping and of a login, still pass.",
+		Confirm: "ping -M do -s 1372 ADDRESS (FreeBSD, OpenBSD: ping -D -s 1372) through the tunnel is answered, -s 1472 is not.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			if !tunnelWord.MatchString(f.Rest) {
+				return nil
+			}
+			const remedy = "lower the tunnel's MTU until full-sized packets pass (WireGuard: 1420, over PPPoE 1412, in another tunnel less), or " +
+				"clamp the MSS on the router; let ICMP \"fragmentation needed\" pass"
+			for _, form := range []*regexp.Regexp{mtuFull, mtuNamed} {
+				if s, ok := says(f, form); ok {
+					return decisive(do(remedy, one("MTU", saidAt(f, s), "according to the text, the MTU or fragments are the problem")))
+				}
+			}
+			small, passes := says(f, smallPasses)
+			if large, hangs := says(f, largeHangs); passes && hangs {
+				return decisive(do(remedy, one("MTU", append(saidAt(f, small), saidAt(f, large)...), "small packets pass, large transfers hang")))
+			}
+			return nil
+		},
+		Fires: inWordsAlone("Over the IPsec tunnel ping works.\nCopying large files hangs.\n"),
+		Quiet: inWordsAlone("Over the IPsec tunnel ping works.\nCopying large files takes an hour.\n"),
+	}
+}
+
+var (
+	tunnelWord = regexp.MustCompile(`(?i)\b(?:wireguard|wg\d?|tunnels?|vpn|openvpn|ipsec|gre|ipip|vxlan|l2tp|pppoe|tailscale|zerotier|6in4)\b`)
+	// mtuFull is a tunnel with the MTU of Ethernet, mtuNamed a sentence that names the size as the trouble.
+	mtuFull  = regexp.MustCompile(`(?i)\b(?:set|forced?|have|has|with|use[sd]?)\b.{0,30}\bMTU\b.{0,12}\b1500\b.{0,40}\b(?:wg\d?|wireguard|tunnels?|tun\d?)\b`)
+	mtuNamed = regexp.MustCompile(`(?i)\bmtu (?:is|was|being) too (?:large|big|high)|\bmtu (?:problem|issue|mismatch)|` +
+		`\bfragment(?:ation|ed)\b.{0,40}\b(?:errors?|was happening|happens|occurs|packets)|\bpackets? (?:was|were|are|is|get|being)? ?fragmented|` +
+		`\b(?:unreassembled|reassembly (?:errors?|failures?))|\bpmtud?\b.{0,30}\b(?:broken|fails|blocked|black ?hole)|\bblack ?hole`)
+	smallPasses = regexp.MustCompile(`(?i)\b(?:ping|pings|icmp|dns|handshake|ssh|login|small (?:packets|files|pages|downloads?))\b.{0,50}` +
+		`\b(?:works?|fine|ok|okay|good|succeeds?|instant|flies|normal|go(?:es)? through|pass(?:es)?)\b`)
+	largeHangs = regexp.MustCompile(`(?i)\b(?:scp|sftp|rsync|https?|tls|web ?sites?|sites|pages?|curl|large|big|git|downloads?|uploads?|transfers?|` +
+		`file cop(?:y|ies)|copying|smb|rdp)\b.{0,60}\b(?:hangs?|stalls?|freezes?|times? out|timing out|time-?outs?|never (?:load|finish|complete)\w*)\b`)
+)
+
+// windowTold finds a rate and a round trip in a post that tell a window.
+func windowTold() Rule {
+	return Rule{
+		ID: "window-told", Title: "The rates in the text are those of a connection held by its window", Severity: Info, Needs: []string{"identity"},
+		Because: "A sender transfers at most one window per round trip; several connections have a window each. Losses on the path have " +
+			"the same effect.",
+		Confirm: "ss -ti on the sender shows rwnd_limited or sndbuf_limited, and few retransmissions.",
+		Check: func(in Input) []Finding {
+			if in.Facts.NoOutput == nil {
+				return nil
+			}
+			found := unscaledWindow(in.Facts)
+			if found == nil {
+				found = severalAreFaster(in.Facts)
+			}
+			return decisive(with(Info, found))
+		},
+		Fires: toldExample(6),
+		Quiet: toldExample(60),
+	}
+}
+
+// toldRateOf100 finds a rate in a post that is the full one of a link of 100 Mbit/s.
+func toldRateOf100() Rule {
+	return Rule{
+		ID: "rate-of-100-told", Title: "The rate in the text is that of a 100 Mbit/s link", Severity: Info, Needs: []string{"identity"},
+		Because: "94 Mbit/s of TCP is the full rate of a 100 Mbit/s link: a port, a cable with a damaged pair, an adapter or a shaper " +
+			"on the path runs at that rate.",
+		Confirm: "One port on the path (hosts, switches, wall sockets) shows 100 Mbit/s.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			if s, ok := says(f, limitOf100); ok {
+				return decisive(do(checkSpeeds, one("link", saidAt(f, s), "according to the text, the limit is 100 Mbit/s")))
+			}
+			if alone := f.Told.Alone; f.NoOutput != nil && f.Told.Rate > 110*units.Mbit && filledLink(float64(alone.Rate)) == 100*units.Mbit {
+				return decisive(do(checkSpeeds, one("link", []facts.Source{alone.Source, f.Told.RateSource}, "%s on a line of %s: the full rate "+
+					"of a 100 Mbit/s link", alone.Rate, f.Told.Rate)))
+			}
+			return nil
+		},
+		Fires: inWordsAlone("All traffic from the clients seems to hit a hard limit of 100mbit.\n"),
+		Quiet: inWordsAlone("All traffic from the clients seems to hit a hard limit of 400mbit.\n"),
+	}
+}
+
+// limitOf100 is a sentence of a limit that is just that of such a link.
+var limitOf100 = regexp.MustCompile(`(?i)\b(?:hard limit of|exactly|capped at|limited to|stuck at|(?:links?|negotiat\w+|connect\w*) (?:at|to)(?: only)?) ` +
+	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
+
+func inWordsAlone(post string) Example {
+	return Example{Texts: map[string]string{"uname -a": unameLinux}, Post: post, Alone: true}
+}
+
+// toldExample is a post with a rate, in Mbit/s, over 80 ms.
+func toldExample(rate float64) Example {
+	const post = "The text tells a rate and a round trip."
+	e, at := inWordsAlone(post+"\n"), facts.Source{From: "example", Line: 1, Text: post}
+	e.Told = facts.Told{RTT: 80 * time.Millisecond, RTTSource: at,
+		Alone: facts.TransferEnd{Rate: units.Rate(rate * 1e6), Retransmits: -1, Lost: -1, Source: at}}
+	return e
+}
