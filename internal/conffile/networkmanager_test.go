@@ -61,6 +61,8 @@ SUBSYSTEM=="net", ACTION=="add", RUN+="/bin/sh -c 'echo 5 > /proc/sys/net/core/b
 SUBSYSTEM=="block", ATTR{queue/scheduler}="none"
 SUBSYSTEM=="module", KERNEL=="bridge", SYSCTL{net/bridge/bridge-nf-call-iptables}="0"
 SUBSYSTEM=="usb", ATTR{power/control}="on"
+ACTION=="add|change", KERNEL=="sd[a-z]", ATTR{queue/rotational}=="0", ATTR{queue/scheduler}="deadline"
+KERNEL=="ttyUSB0", ATTR{latency_timer}="1"
 `
 	const want = `2:50 link:txqueuelen=2000 [eth7]
 2:103 ethtool:features/gro=off [eth7]
@@ -68,6 +70,7 @@ SUBSYSTEM=="usb", ATTR{power/control}="on"
 4:61 net.core.busy_poll=5
 5:21 /sys/block/*/queue/scheduler=none [*]
 6:40 net.bridge.bridge-nf-call-iptables=0
+8:71 /sys/block/*/queue/scheduler=deadline [*]
 `
 	for _, path := range []string{"/etc/udev/rules.d/60-net.rules", "net.rules"} {
 		if g := Detect(path, []byte(in)); g.Kind != Udev || g.System != Linux {
@@ -89,4 +92,15 @@ func FuzzUdev(f *testing.F) {
 
 func FuzzKeyfile(f *testing.F) {
 	fuzzKind(f, Keyfile, Linux, "a.nmconnection", "[ethtool]\nfeature-tso=no\n[bond]\nmode=1", "[\n=\n[bond", "mtu=1\n")
+}
+
+// A rule for disks need not name the subsystem.
+func TestUdevOfDisksAlone(t *testing.T) {
+	const in = `KERNEL=="sd[a-z]", ATTR{queue/scheduler}="noop"` + "\n"
+	if g := Detect("/etc/udev/rules.d/60-disks.rules", []byte(in)); g.Kind != Udev || g.System != Linux {
+		t.Errorf("%+v", g)
+	}
+	if g := Detect("60-usb.rules", []byte(`KERNEL=="ttyUSB0", ATTR{latency_timer}="1"`+"\n")); g.Kind == Udev {
+		t.Errorf("%+v", g)
+	}
 }

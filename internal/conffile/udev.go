@@ -19,7 +19,8 @@ var (
 )
 
 // udevRule tells a rule of udev about interfaces or disks that sets something.
-var udevRule = regexp.MustCompile(`\bSUBSYSTEM=="(?:net|block|module)".*\b(?:RUN(?:\{program\})?\+?=|ATTR\{[^}]+\}[ \t]*=[ \t]*"|SYSCTL\{)`)
+var udevRule = regexp.MustCompile(`\bSUBSYSTEM=="(?:net|block|module)".*\b(?:RUN(?:\{program\})?\+?=|ATTR\{[^}]+\}[ \t]*=[ \t]*"|SYSCTL\{)|` +
+	`(?m:^)[ \t]*(?:ACTION|KERNEL)==".*\bATTR\{queue/[^}]+\}[ \t]*=[ \t]*"`)
 
 // udev reads rules of udev (udev(7)): attributes of interfaces and disks, sysctls, and the commands that RUN starts.
 func (s *scanner) udev() {
@@ -79,7 +80,7 @@ func (s *scanner) udevAttribute(subsystem, attribute string) string {
 	case subsystem == "net":
 		name, _ := s.fileName(word{text: "/sys/class/net/*/" + attribute})
 		return name
-	case subsystem == "block":
+	case subsystem == "block", subsystem == "" && strings.HasPrefix(attribute, "queue/"): // only disks have such a folder of files
 		return "/sys/block/*/" + attribute
 	}
 	return ""

@@ -210,7 +210,7 @@ func (k *checker) judgeDefaults() {
 		}
 	}
 	for _, p := range k.ofPlans("gateway4", "gateway6") {
-		k.reportIn(p.file, p.entry, finding{code: "renamed", severity: Info, sources: netplanSource,
+		k.reportIn(p.file, p.entry, finding{code: "renamed", severity: Warning, sources: netplanSource,
 			message: fmt.Sprintf("%s is deprecated: write routes: with to: default, via: %s", p.entry.Key, p.entry.Value),
 			because: "netplan still accepts it, but warns at each start."})
 	}

@@ -21,7 +21,7 @@ func TestNetplanTogether(t *testing.T) {
 		{"a member without", "      dhcp4: false\n  bridges:\n    br3:\n      dhcp4: true\n      interfaces: [enb]\n", ""},
 		{"ARP looks", "  bonds:\n    up:\n      parameters:\n        mode: active-backup\n        arp-interval: 500\n", ""},
 		{"two gateways", "      gateway4: 192.0.2.1\n    enc:\n      routes:\n      - to: default\n        via: 192.0.2.2\n",
-			path + ":7:7 renamed info\n" + path + ":10:9 conflict warning\n"},
+			path + ":7:7 renamed warning\n" + path + ":10:9 conflict warning\n"},
 		{"of two metrics", "      routes:\n      - to: default\n        via: 192.0.2.1\n    enc:\n      routes:\n" +
 			"      - to: default\n        via: 192.0.2.2\n        metric: 900\n      - to: default\n        via: 2001:db8::1\n", ""},
 		{"no prefix", "      addresses: [192.0.2.7]\n", path + ":7:19 bad-value error\n"},
