@@ -4,6 +4,8 @@ import "testing"
 
 func TestPFRule(t *testing.T) {
 	for _, tt := range []struct{ rule, want string }{
+		{"pass in proto tcp port 80\npass in on em0 all port 80", "refused 1:19 \"port\"\nrefused 2:20 \"port\"\n"},
+		{"pass in proto tcp from port 20 to any port 80\npass in on em0 inet proto tcp to port 80 divert-to 127.0.0.1 port 8080", ""},
 		{"pass in proto tcp to port 80 no state", "1:30 pf:rule/no-state=tcp\n"},
 		{"pass out on em0 no state", "1:17 pf:rule/no-state=any [em0]\n"},
 		{"pass proto { tcp, udp } no \\\n state", "1:25 pf:rule/no-state=tcp udp\n"},

@@ -43,6 +43,10 @@ func (s *scanner) pfMisspelt(words []word) {
 				"then all other options")
 			return
 		}
+		if at := pfPlaces[reached.text]; w.text == "port" && at > 0 && at < pfPlaces["from"] {
+			s.reject(w.line, w.span, "port stands behind from or to (fromto of pfctl's parse.y): write to any port, or to port")
+			return
+		}
 		if w.text == "af-to" {
 			return // which takes a family and hosts of its own
 		}

@@ -89,7 +89,7 @@ func ipLinkHead(words []string) (NIC, bool) {
 	}
 	name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
 	flags := strings.Split(strings.Trim(words[2], "<>"), ",")
-	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}}
+	n := NIC{Name: name, Kind: kindByName(name), Counters: map[string]Counter{}}
 	n.ipFlags(flags)
 	for key, value := range pairs(words[3:]) {
 		switch key {

@@ -233,8 +233,16 @@ func plural(word string) string {
 	return ""
 }
 
-// tunnelKind are names that programs give to tunnels, whose kind ifconfig of Linux does not tell.
-var tunnelKind = regexp.MustCompile(`^(?:(wg|ppp)\d|(pppoe-)\w)`)
+// kindByName is the kind of an interface of which only the name is known.
+func kindByName(name string) string {
+	if m := tunnelKind.FindStringSubmatch(name); m != nil {
+		return map[string]string{"wg": "wireguard", "ppp": "ppp", "pppoe-": "ppp", "tun": "tun", "tap": "tun"}[m[1]+m[2]]
+	}
+	return "ethernet"
+}
+
+// tunnelKind are names that programs give to tunnels, whose kind ifconfig and ethtool do not tell.
+var tunnelKind = regexp.MustCompile(`^(?:(wg|ppp|tun|tap)\d|(pppoe-)\w)`)
 
 func (f *Facts) linuxLink(name string, src Source) *NIC {
 	if n := f.NIC(name); n != nil {
@@ -243,13 +251,10 @@ func (f *Facts) linuxLink(name string, src Source) *NIC {
 		}
 		return n
 	}
-	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src, Up: true, StateUnknown: true,
+	n := NIC{Name: name, Kind: kindByName(name), Counters: map[string]Counter{}, Source: src, Up: true, StateUnknown: true,
 		Shown: map[string]Source{"mtu": src}}
 	if name == "lo" {
 		n.Kind = "loopback"
-	}
-	if m := tunnelKind.FindStringSubmatch(name); m != nil {
-		n.Kind = map[string]string{"wg": "wireguard", "ppp": "ppp", "pppoe-": "ppp"}[m[1]+m[2]]
 	}
 	if len(f.NICs) >= linkLimit {
 		return &NIC{Counters: map[string]Counter{}} // counted nowhere

@@ -129,6 +129,11 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 	}
 }
 
+// alwaysOff reports whether interfaces begin with 0 in each release.
+func alwaysOff(r *catalog.Record) bool {
+	return !slices.ContainsFunc(r.Default, func(d catalog.Default) bool { return d.Value != "0" })
+}
+
 // aloneOfAll judges a line of all without one of default or of an interface.
 func aloneOfAll(a *assignment, combine string) *finding {
 	f := &finding{code: "no-effect", severity: Warning, sources: a.record.Sources, value: true,
@@ -138,7 +143,7 @@ func aloneOfAll(a *assignment, combine string) *finding {
 	switch {
 	case combine == "own":
 		f.because = "The kernel looks at the interfaces' own values of this setting; set " + def + " before they come up."
-	case combine == "or" && isOff(a.entry.Value):
+	case combine == "or" && isOff(a.entry.Value) && !alwaysOff(a.record):
 		f.because = "It holds when all or the interface says so, and interfaces begin with 1; set " + def + " too."
 	default:
 		return nil

@@ -304,7 +304,7 @@ func (f forms) of(line string) iter.Seq[*namedForm] {
 var heading = regexp.MustCompile(`^#{1,6} +(?:[A-Za-z]|\[[A-Za-z-]+\])`)
 
 // wholeMessage is a title that is nothing but a message of the kernel, copied.
-var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:nf_|ip_)conntrack: table full, dropping packet\.?$|` +
+var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:(?:nf_|ip_)conntrack: ){1,2}table full, dropping packet\.?$|` +
 	`^#{1,6} +(?:\S+ )?(?:kernel: )?(?:[a-z]\w* [0-9a-f:.]+ )?(?:[a-z][\w.-]*: )?NETDEV WATCHDOG: .*transmit queue \d+ timed out(?: \d+ ms)?$|` +
 	`^#{1,6} +(?:neighbour: )?(?:arp|ndisc)_cache: neighbor table overflow!?$|` +
 	`^#{1,6} +(?:TCP: )?(?:request_sock_TCP: )?[Pp]ossible SYN flooding on port \S+ (?:Sending cookies|Dropping request)\.`)
