@@ -192,7 +192,7 @@ var (
 // windowTold finds a rate and a round trip in a post that tell a window.
 func windowTold() Rule {
 	return Rule{
-		ID: "window-told", Title: "The rates in the text are those of a connection held by its window", Severity: Info, Needs: []string{"identity"},
+		ID: "window-told", Title: "The rates in the text tell a window that is too small", Severity: Info, Needs: []string{"identity"},
 		Because: "A sender transfers at most one window per round trip; several connections have a window each. Losses on the path have " +
 			"the same effect.",
 		Confirm: "ss -ti on the sender shows rwnd_limited or sndbuf_limited, and few retransmissions.",
