@@ -19,12 +19,9 @@ func (s *scanner) kernelConf() {
 		for word := range strings.SplitSeq(text[m[2]:m[3]], ",") {
 			name, value, assigned := strings.Cut(word, "=")
 			key := Span{at, at + len(name)}
-			set := Span{key.End, key.End}
-			if assigned {
-				set = Span{key.End + 1, at + len(word)}
-			}
+			set := Span{key.End + 1, at + len(word)}
 			if !assigned {
-				value = "1"
+				value, set = "1", Span{key.End, key.End}
 			}
 			s.emit(Entry{Key: name, Name: name, Value: value, Line: line, KeySpan: key, ValueSpan: set,
 				Raw: s.wholeLines(key), style: styleFixed})

@@ -14,7 +14,7 @@ func hundredMegabit() Rule {
 		Severity: Warning,
 		Because: "A steady 94 Mbit/s of TCP is the full rate of a 100 Mbit/s link: a port, a cable with a damaged pair, an " +
 			"adapter or a shaper on the path runs at that rate.",
-		Confirm: "One port on the path (hosts, switches, wall sockets) shows 100 Mbit/s.",
+		Confirm: oneSlowPort,
 		Check: func(in Input) []Finding {
 			if line := max(in.Path.Rate, in.Facts.Told.Rate); line > 0 && line <= 110*units.Mbit {
 				return nil // the line is known to carry no more
@@ -54,7 +54,11 @@ func hundredOfLine(in Input) []Finding {
 	return nil
 }
 
-const checkSpeeds = "check the negotiated speed of every port on the path (Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig NAME)"
+// What confirms a link of 100 Mbit/s, and what finds it.
+const (
+	oneSlowPort = "One port on the path (hosts, switches, wall sockets) shows 100 Mbit/s."
+	checkSpeeds = "check the negotiated speed of every port on the path (Linux: ethtool NAME; FreeBSD, OpenBSD: ifconfig NAME)"
+)
 
 func hundredExample(rate string) string {
 	return "Connecting to host 192.0.2.7, port 5201\n[  5] local 192.0.2.1 port 40000 connected to 192.0.2.7 port 5201\n" +

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -49,18 +50,23 @@ func statements(text string) (out []statement) {
 // sentenceEnd leaves a question mark with its sentence.
 var sentenceEnd = regexp.MustCompile(`[.!;:] |[.!;:]$|[()]|\s-{1,3}\s`)
 
-// says finds the first statement in words alone that an expression matches, without a word that makes it a question, a
-// condition or a denial.
-func says(f *facts.Facts, form *regexp.Regexp) (statement, bool) {
+// certain are the statements of words alone without a word that makes them a question, a condition or a denial.
+func certain(f *facts.Facts) []statement {
 	if f.NoOutput == nil {
+		return nil
+	}
+	return slices.DeleteFunc(statements(f.Rest), func(s statement) bool {
+		return unsure.MatchString(settled.ReplaceAllString(s.text, ""))
+	})
+}
+
+// says finds the first of the statements that an expression matches.
+func says(said []statement, form *regexp.Regexp) (statement, bool) {
+	i := slices.IndexFunc(said, func(s statement) bool { return form.MatchString(s.text) })
+	if i < 0 {
 		return statement{}, false
 	}
-	for _, s := range statements(f.Rest) {
-		if form.MatchString(s.text) && !unsure.MatchString(settled.ReplaceAllString(s.text, "")) {
-			return s, true
-		}
-	}
-	return statement{}, false
+	return said[i], true
 }
 
 // unsure is of what was not tried, did not help, or is asked.
@@ -77,34 +83,36 @@ func saidAt(f *facts.Facts, s statement) []facts.Source {
 
 // aChange is something that people change, and what it tells where that helped.
 type aChange struct {
-	subject, words, tells, remedy string
+	subject       string
+	helped        *regexp.Regexp
+	tells, remedy string
 }
 
 // changes are tried in this order.
 var changes = []aChange{
-	{"MTU", `(?:mtu|mss)`, "packets of the full size did not pass the path, or only in fragments",
+	{"MTU", helpedForm(`(?:mtu|mss)`), "packets of the full size did not pass the path, or only in fragments",
 		"keep that MTU, or clamp the MSS on the router (iptables: TCPMSS --clamp-mss-to-pmtu; pf: scrub max-mss), and let ICMP " +
 			"\"fragmentation needed\" and \"packet too big\" pass"},
-	{"flow offload", `(?:(?:hardware |software |flow )+off-?load(?:ing)?|packet steering|rps|irqbalance|fasttrack)`,
+	{"flow offload", helpedForm(`(?:(?:hardware |software |flow )+off-?load(?:ing)?|packet steering|rps|irqbalance|fasttrack)`),
 		"forwarding costs more than one core of the router has",
 		"keep it, and check with mpstat -P ALL 1 that no core is at its limit"},
-	{"offloads", `(?:tso|gso|gro|lro|lso|(?:tcp |checksum |segmentation |receive |tx |rx )+off-?load(?:s|ing)?|off-?load(?:s|ing)?)`,
+	{"offloads", helpedForm(`(?:tso|gso|gro|lro|lso|(?:tcp |checksum |segmentation |receive |tx |rx )+off-?load(?:s|ing)?|off-?load(?:s|ing)?)`),
 		"the card, its driver or the hypervisor handles that offload badly",
 		"keep it off on that interface alone and across reboots, and look for a newer driver, firmware or hypervisor"},
-	{"card model", `(?:rtl8139|e1000e?|vmxnet ?[23]?|virtio(?:-net)?)`, "the card that the hypervisor emulates is slow", paravirtual},
-	{"shaper", `(?:sqm|qos|(?:traffic )?shap(?:er|ing)|cake|fq_codel|limiter)`,
+	{"card model", helpedForm(`(?:rtl8139|e1000e?|vmxnet ?[23]?|virtio(?:-net)?)`), "the card that the hypervisor emulates is slow", paravirtual},
+	{"shaper", helpedForm(`(?:sqm|qos|(?:traffic )?shap(?:er|ing)|cake|fq_codel|limiter)`),
 		"the shaper's rate, or the processor that it runs on, was the limit",
 		"measure the line without it, then set about 90% of that rate; a shaper needs the processor for each packet"},
-	{"inspection", `(?:suricata|snort|ips|ids|dpi|ntopng|netflow|antivirus|deep packet inspection)`, "the inspection of each packet was the limit",
+	{"inspection", helpedForm(`(?:suricata|snort|ips|ids|dpi|ntopng|netflow|antivirus|deep packet inspection)`), "the inspection of each packet was the limit",
 		"leave it off for this traffic, or give it more cores"},
-	{"link", `(?:cables?|patch cord|sfp\+?|transceivers?|optics?|switch port|auto-?neg\w*|duplex|dac)`,
+	{"link", helpedForm(`(?:cables?|patch cord|sfp\+?|transceivers?|optics?|switch port|auto-?neg\w*|duplex|dac)`),
 		"the link itself lost packets or ran at a lower speed",
 		"check the negotiated speed and duplex and the error counters of both ends (ethtool -S, ifconfig, netstat -i)"},
-	{"power saving", `(?:eee|energy[- ]efficient ethernet|power[- ]?sav(?:e|ing)|power management|c-?states?|aspm)`,
+	{"power saving", helpedForm(`(?:eee|energy[- ]efficient ethernet|power[- ]?sav(?:e|ing)|power management|c-?states?|aspm)`),
 		"a power-saving state delayed packets or lost them", "keep it off across reboots"},
-	{"TCP option", `(?:window scaling|tcp timestamps|sack|ecn)`, "something on the path removes or rewrites that TCP option",
+	{"TCP option", helpedForm(`(?:window scaling|tcp timestamps|sack|ecn)`), "something on the path removes or rewrites that TCP option",
 		"find the firewall or router that does, and mend it there; off, the option costs speed on long paths"},
-	{"queue", `(?:txqueuelen|queue length|ring buffers?|ring size)`, "bursts were dropped in a queue that was too short",
+	{"queue", helpedForm(`(?:txqueuelen|queue length|ring buffers?|ring size)`), "bursts were dropped in a queue that was too short",
 		"keep that length, and check that the delay under load stays low (ping during a transfer)"},
 }
 
@@ -125,17 +133,14 @@ func helpedForm(thing string) *regexp.Regexp {
 
 // changeHelped finds what helped according to a post.
 func changeHelped() Rule {
-	forms := make([]*regexp.Regexp, len(changes))
-	for i, c := range changes {
-		forms[i] = helpedForm(c.words)
-	}
 	return Rule{
 		ID: "change-helped", Title: "According to the text, one change made it faster", Severity: Info, Needs: []string{"identity"},
 		Because: "What helps when it is changed alone is at least a part of the cause.",
 		Confirm: "The change alone, made and taken back twice, shows the same difference (wirerate trial).",
 		Check: func(in Input) []Finding {
-			for i, c := range changes {
-				if s, ok := says(in.Facts, forms[i]); ok {
+			said := certain(in.Facts)
+			for _, c := range changes {
+				if s, ok := says(said, c.helped); ok {
 					return decisive(do(c.remedy, one(c.subject, saidAt(in.Facts, s), "according to the text, this is what mattered: %s", c.tells)))
 				}
 			}
@@ -154,19 +159,19 @@ func mtuTold() Rule {
 			"such as those of ping and of a login, still pass.",
 		Confirm: "ping -M do -s 1372 ADDRESS (FreeBSD, OpenBSD: ping -D -s 1372) through the tunnel is answered, -s 1472 is not.",
 		Check: func(in Input) []Finding {
-			f := in.Facts
+			f, said := in.Facts, certain(in.Facts)
 			if !tunnelWord.MatchString(f.Rest) {
 				return nil
 			}
 			const remedy = "lower the tunnel's MTU until full-sized packets pass (WireGuard: 1420, over PPPoE 1412, in another tunnel less), or " +
 				"clamp the MSS on the router; let ICMP \"fragmentation needed\" pass"
 			for _, form := range []*regexp.Regexp{mtuFull, mtuNamed} {
-				if s, ok := says(f, form); ok {
+				if s, ok := says(said, form); ok {
 					return decisive(do(remedy, one("MTU", saidAt(f, s), "according to the text, the MTU or fragments are the problem")))
 				}
 			}
-			small, passes := says(f, smallPasses)
-			if large, hangs := says(f, largeHangs); passes && hangs {
+			small, passes := says(said, smallPasses)
+			if large, hangs := says(said, largeHangs); passes && hangs {
 				return decisive(do(remedy, one("MTU", append(saidAt(f, small), saidAt(f, large)...), "small packets pass, large transfers hang")))
 			}
 			return nil
@@ -217,10 +222,10 @@ func toldRateOf100() Rule {
 		ID: "rate-of-100-told", Title: "The rate in the text is that of a 100 Mbit/s link", Severity: Info, Needs: []string{"identity"},
 		Because: "94 Mbit/s of TCP is the full rate of a 100 Mbit/s link: a port, a cable with a damaged pair, an adapter or a shaper " +
 			"on the path runs at that rate.",
-		Confirm: "One port on the path (hosts, switches, wall sockets) shows 100 Mbit/s.",
+		Confirm: oneSlowPort,
 		Check: func(in Input) []Finding {
 			f := in.Facts
-			if s, ok := says(f, limitOf100); ok {
+			if s, ok := says(certain(f), limitOf100); ok {
 				return decisive(do(checkSpeeds, one("link", saidAt(f, s), "according to the text, the limit is 100 Mbit/s")))
 			}
 			if alone := f.Told.Alone; f.NoOutput != nil && f.Told.Rate > 110*units.Mbit && filledLink(float64(alone.Rate)) == 100*units.Mbit {

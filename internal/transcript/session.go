@@ -115,7 +115,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	used := f.Used()
 	f.Told = p.told(file, used)
 	if f.NoOutput = p.NoOutput; f.NoOutput != nil {
-		p.got(&f.Told, file)
+		p.got(&f.Told, file, used)
 	}
 	f.Rest = p.rest(used)
 	f.Requested, _ = requestsIn([]Posted{p})

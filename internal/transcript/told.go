@@ -41,31 +41,44 @@ var (
 // proseLines bounds what is searched for a path.
 const proseLines = 2000
 
-// told finds the path in the lines of a post that no output has. Where two lines tell different ones, none is known.
-func (p Posted) told(file string, used map[int]bool) (t facts.Told) {
-	rateDiffers, timeDiffers := false, false
+// saidLine is a line of prose, and where it stands.
+type saidLine struct {
+	line   string
+	source facts.Source
+}
+
+// said are the lines of prose of a post that no output has, none of one that is longer than proseLines.
+func (p Posted) said(file string, used map[int]bool) (out []saidLine) {
 	lines := 0
 	for _, part := range p.parts {
 		for i, line := range part.lines {
 			at := part.first + i
 			if lines++; lines > proseLines {
-				return facts.Told{}
+				return nil
 			}
 			if used[at] || !isProse(line) {
 				continue
 			}
-			src := facts.Source{From: file, Line: at, Text: words([]string{line})}
 			if p.moved {
-				src.Line = 0
+				at = 0
 			}
-			if rate := ratesIn(line); rate > 0 {
-				rateDiffers = rateDiffers || t.Rate > 0 && t.Rate != rate
-				t.Rate, t.RateSource = rate, src
-			}
-			if rtt := timeIn(line); rtt > 0 {
-				timeDiffers = timeDiffers || t.RTT > 0 && t.RTT != rtt
-				t.RTT, t.RTTSource = rtt, src
-			}
+			out = append(out, saidLine{line, facts.Source{From: file, Line: at, Text: words([]string{line})}})
+		}
+	}
+	return out
+}
+
+// told finds the path in the lines of a post that no output has. Where two lines tell different ones, none is known.
+func (p Posted) told(file string, used map[int]bool) (t facts.Told) {
+	rateDiffers, timeDiffers := false, false
+	for _, said := range p.said(file, used) {
+		if rate := ratesIn(said.line); rate > 0 {
+			rateDiffers = rateDiffers || t.Rate > 0 && t.Rate != rate
+			t.Rate, t.RateSource = rate, said.source
+		}
+		if rtt := timeIn(said.line); rtt > 0 {
+			timeDiffers = timeDiffers || t.RTT > 0 && t.RTT != rtt
+			t.RTT, t.RTTSource = rtt, said.source
 		}
 	}
 	if rateDiffers {

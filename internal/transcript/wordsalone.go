@@ -63,10 +63,11 @@ var (
 
 // gotIn is the rate that somebody got by a sentence, and whether several connections did together.
 func gotIn(line string) (rate units.Rate, several bool) {
-	m := gotForm.FindStringSubmatch(line)
-	if m == nil || notGot.MatchString(line) || len(gotForm.FindAllString(line, 2)) > 1 {
+	all := gotForm.FindAllStringSubmatch(line, 2)
+	if len(all) != 1 || notGot.MatchString(line) {
 		return 0, false
 	}
+	m := all[0]
 	v, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
 		return 0, false
@@ -79,26 +80,20 @@ func gotIn(line string) (rate units.Rate, several bool) {
 }
 
 // got keeps the rates that the sentences of a text tell: of one connection, and of several; none where two differ.
-func (p Posted) got(t *facts.Told, file string) {
+func (p Posted) got(t *facts.Told, file string, used map[int]bool) {
 	differ := map[bool]bool{}
-	for _, part := range p.parts {
-		for i, line := range part.lines[:min(len(part.lines), proseLines)] {
-			if !isProse(line) {
+	for _, said := range p.said(file, used) {
+		for sentence := range strings.SplitSeq(clauseEnd.ReplaceAllString(said.line, "\n"), "\n") {
+			rate, several := gotIn(sentence)
+			if rate == 0 {
 				continue
 			}
-			for sentence := range strings.SplitSeq(clauseEnd.ReplaceAllString(line, "\n"), "\n") {
-				rate, several := gotIn(sentence)
-				if rate == 0 {
-					continue
-				}
-				end := &t.Alone
-				if several {
-					end = &t.Together
-				}
-				differ[several] = differ[several] || end.Rate > 0 && end.Rate != rate
-				src := facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}
-				*end = facts.TransferEnd{Rate: rate, Retransmits: -1, Lost: -1, Source: src}
+			end := &t.Alone
+			if several {
+				end = &t.Together
 			}
+			differ[several] = differ[several] || end.Rate > 0 && end.Rate != rate
+			*end = facts.TransferEnd{Rate: rate, Retransmits: -1, Lost: -1, Source: said.source}
 		}
 	}
 	if differ[false] {
