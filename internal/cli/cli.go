@@ -107,12 +107,23 @@ func Run(ctx context.Context, args []string, env *Env) int {
 		status = exitUsage // what cobra finds wrong itself is the user's input
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
+		err, status = errInterrupted, exitFailure
 	}
 	if text := oneLine(err); text != "" {
 		fmt.Fprintf(env.Stderr, "wirerate: %s\n", text)
 	}
 	return status
+}
+
+var errInterrupted = errors.New("interrupted; nothing is left changed")
+
+// stopAtOnce lets the first signal end the program until over is called: for work over files, which changes nothing
+// and looks at no context.
+func (e *Env) stopAtOnce(ctx context.Context) (over func() bool) {
+	return context.AfterFunc(ctx, func() {
+		fmt.Fprintf(e.Stderr, "wirerate: %s\n", errInterrupted)
+		os.Exit(exitFailure)
+	})
 }
 
 // likeFlag names the verb's flag that an unknown one resembles.
