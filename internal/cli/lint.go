@@ -107,7 +107,7 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		basis = "from " + opt.from
 	}
 	if !opt.fix {
-		defer env.stopAtOnce(ctx)()
+		defer env.stopAtOnce()()
 	}
 	inputs, readErr := env.readInputs(args)
 	if judged.Version != "" && judged.System == "" && len(inputs) > 0 {
