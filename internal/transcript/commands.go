@@ -148,13 +148,19 @@ func (o outputs) takeCounted(part section) bool {
 		return false
 	}
 	o.takeLoose(part.from(1))
-	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+m[1], part.at()[:1])
+	state := m[1]
+	if whole := wholeState[state]; whole != "" {
+		state = whole
+	}
+	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+state, part.at()[:1])
 	return true
 }
 
 var (
 	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
-		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSED)\b`)
+		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|` +
+		`CLOSED|CLOSE|TIME|EST)\b`)
+	wholeState  = map[string]string{"CLOSE": "CLOSE_WAIT", "TIME": "TIME_WAIT", "EST": "ESTABLISHED"}
 	plainNumber = regexp.MustCompile(`^\s*\d{1,9}\s*$`)
 )
 

@@ -167,7 +167,8 @@ var looseLines = formsOf([]namedForm{
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
 		`(?:connect|dial|^\[error\] socket|ConnectException|BindException|NoRouteToHostException|` +
 		`a new connection)\b.*(?:[Cc]an(?:not|\\?'t) assign requested address|EADDRNOTAVAIL)|` +
-		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
+		`Connect\(\) failed for (?:backend|server) \S+ no free ports|` +
+		`\bconnect(?:ion to \S+)? (?:failed (?:due to|with) )?(?i:eaddrinuse)|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
 		`TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
