@@ -31,7 +31,7 @@ func ringDrops() Rule {
 				grown, arrived := sinceEarlier(n, c)
 				found := lost(grown, arrived, one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
 					printedName(name, c), happened(c), ofReceived(n, c)))
-				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
+				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax && !ownBuffer(name) {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
