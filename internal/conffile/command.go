@@ -27,6 +27,8 @@ func (s *scanner) wholeScript() {
 	s.uncopied()
 	s.ipfw.conclude(s)
 	s.marks.conclude(s)
+	s.tree.conclude(s)
+	s.iptables.conclude(s)
 	s.vyos.conclude(s)
 	s.unread()
 }

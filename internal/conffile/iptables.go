@@ -131,6 +131,7 @@ func (s *scanner) iptRule(family string, r *iptRule, base Entry) {
 		}
 	}
 	s.dropsErrors(r, base)
+	s.iptables.note(s, r)
 	if s.refusedByIptables(r) {
 		return
 	}
