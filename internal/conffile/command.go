@@ -88,7 +88,7 @@ func (s *scanner) command(c *command) {
 		s.remember(c)
 		return
 	}
-	base := Entry{Raw: c.raw, Flags: c.flags()}
+	base := Entry{Raw: c.raw, Flags: c.flags(), body: c.body}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
 		s.loopOver(words[0].text, words[2:min(len(words), maxLoop+3)])
 		return

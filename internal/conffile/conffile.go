@@ -137,6 +137,7 @@ type Entry struct {
 	Block int
 
 	Flags Flags
+	body  int // of the function that alone is around the command, 0 without one
 	style style
 }
 

@@ -172,17 +172,21 @@ func (t *iptWhole) conclude(s *scanner) {
 	}
 }
 
-// mentioned reports a name that stands in the text in other ways than behind a command about the chain itself.
+// mentioned reports a name that stands in the text in other ways than behind an option of a command about the chain itself.
 func (t *iptWhole) mentioned(src, name string) bool {
-	total, own := 0, 0
+	jumps := []string{"-j", "-g", "--jump", "--goto"}
 	for line := range strings.Lines(src) {
 		if !strings.Contains(line, name) || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		total += strings.Count(line, name)
-		for _, op := range []string{"-N ", "-A ", "-F ", "-X ", "-I ", "-D ", "-Z ", "-L ", "-E "} {
-			own += strings.Count(line, op+name)
+		before := ""
+		for field := range strings.FieldsSeq(line) {
+			about := field == name && strings.HasPrefix(before, "-") && !slices.Contains(jumps, before)
+			if !about && strings.Contains(field, name) {
+				return true
+			}
+			before = field
 		}
 	}
-	return total > own
+	return false
 }
