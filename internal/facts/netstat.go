@@ -139,12 +139,9 @@ func (f *Facts) readMbufs(t text) error {
 		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "(") { // broken by a mail program
 			line += " " + strings.TrimSpace(lines[i+1])
 		}
-		if m := dashboardPair.FindStringSubmatch(line); m != nil &&
-			strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "mbuf usage") {
+		if used, limit, ok := dashboardPair(line, DashboardMbufs); ok {
 			p := pool("mbuf clusters")
-			p.Used, _ = count(m[1])
-			p.Limit, _ = count(m[2])
-			p.Source = f.Line(t.from, i+1)
+			p.Used, p.Limit, p.Source = used, limit, f.Line(t.from, i+1)
 			continue
 		}
 		word, rest, ok := strings.Cut(strings.TrimSpace(line), " ")

@@ -94,8 +94,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si"},
 	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m"},
+	{facts.DashboardStates, "pfctl -si"},
+	{facts.DashboardMbufs, "netstat -m"},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp"},
 	{facts.CopyLine, "scp"},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm"},
