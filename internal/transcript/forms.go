@@ -112,7 +112,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
 		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
-		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s"},
+		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$|` +
+		`^\s*(?:listen queue overflows|dropped due to full socket buffers|output packets dropped due to no bufs, etc\.): \d+$`), "netstat -s"},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az"},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top"},
 	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top"},
