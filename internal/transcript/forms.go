@@ -229,6 +229,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
+	{facts.SwitchLeftOut, "dmesg"},
 	{facts.CiliumDrop, facts.Reports},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
 	{facts.SaturatedForm, "dmesg"},
