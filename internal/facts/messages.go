@@ -81,3 +81,8 @@ func (f *Facts) Message(words ...string) (Message, bool) {
 	}
 	return Message{}, false
 }
+
+// NetmapFull is what netmap says of a ring without room, whatever function it names (netmap_transmit in sys/dev/netmap/netmap.c, of
+// old releases with the length behind it), and of a card without support for it (nm_os_generic_xmit_frame, netmap_freebsd.c).
+var NetmapFull = regexp.MustCompile(`\b([a-z][\w.]*) full hwcur \d+ hwtail \d+ qlen \d|netmap_transmit\s+([a-z][\w.]*) full\b|` +
+	`Netmap ([a-z][\w.]*) transmit ring is full`)

@@ -151,9 +151,8 @@ var looseLines = formsOf([]namedForm{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface"},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_grab_packets.* full hwcur|` +
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|` +
 		`netmap_ring_reinit\s|nm_[rt]xsync_prologue\s|` +
-		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
 	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|` +
@@ -230,6 +229,7 @@ var looseLines = formsOf([]namedForm{
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
 	{facts.SwitchLeftOut, "dmesg"},
+	{facts.NetmapFull, "dmesg"},
 	{facts.CiliumDrop, facts.Reports},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
 	{facts.SaturatedForm, "dmesg"},
