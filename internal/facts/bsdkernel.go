@@ -57,7 +57,8 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 			continue
 		}
 		total, ok := count(words[len(words)-2])
-		if _, ok2 := count(words[len(words)-1]); !ok || !ok2 || len(f.Interrupts) >= rowLimit {
+		rate, ok2 := count(words[len(words)-1])
+		if !ok || !ok2 || len(f.Interrupts) >= rowLimit {
 			continue
 		}
 		label := strings.Join(words[:len(words)-2], " ")
@@ -65,7 +66,7 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 		if !ok {
 			id, name, _ = strings.Cut(label, "/")
 		}
-		irq := Interrupt{ID: id, Name: name, Total: Counter{Value: total, Source: f.Line(t.from, i+1)}}
+		irq := Interrupt{ID: id, Name: name, Rate: rate, Total: Counter{Value: total, Source: f.Line(t.from, i+1)}}
 		device, queue, _ := strings.Cut(name, ":")
 		if n := f.NIC(device); n != nil {
 			irq.NIC = device
