@@ -230,6 +230,7 @@ var looseLines = formsOf([]namedForm{
 	{facts.LostPeerForm, "dmesg"},
 	{facts.SwitchLeftOut, "dmesg"},
 	{facts.NetmapFull, "dmesg"},
+	{facts.RealtekStats, "dmesg"},
 	{facts.CiliumDrop, facts.Reports},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
 	{facts.SaturatedForm, "dmesg"},
