@@ -14,12 +14,11 @@ import (
 // and returns where the lines stand.
 func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
-	last := command[strings.LastIndex(command, " ")+1:]
+	typed, _, _ := strings.Cut(command, "|")
+	typed = strings.TrimSpace(typed)
 	switch {
-	case name == "ifconfig -a" && ofOneLink.MatchString(command) &&
-		!strings.Contains(body, "flags=") &&
-		!strings.Contains(body, "Link encap"):
-		return headOfLink(last, body) + body, at
+	case name == "ifconfig -a" && ofOneLink.MatchString(typed) && !linkBegin.MatchString(body):
+		return headOfLink(typed[strings.LastIndex(typed, " ")+1:], body) + body, at
 	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
 		return headOf(name, body) + body, at
 	case name == "ip -s -d link show":
@@ -62,7 +61,7 @@ func headOfLink(name, body string) string {
 	return name + "  Link encap:Ethernet\n"
 }
 
-var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |lladdr )`)
+var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |laggport: |lladdr )`)
 
 // withoutAddresses leaves of ip address what ip link prints.
 func withoutAddresses(p passage) (kept scattered) {

@@ -94,8 +94,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si"},
 	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m"},
+	{facts.DashboardStates, "pfctl -si"},
+	{facts.DashboardMbufs, "netstat -m"},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp"},
 	{facts.CopyLine, "scp"},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm"},
@@ -112,7 +112,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
 		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
-		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s"},
+		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$|` +
+		`^\s*(?:listen queue overflows|dropped due to full socket buffers|output packets dropped due to no bufs, etc\.): \d+$`), "netstat -s"},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az"},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top"},
 	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top"},
@@ -150,9 +151,8 @@ var looseLines = formsOf([]namedForm{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface"},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_grab_packets.* full hwcur|` +
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|` +
 		`netmap_ring_reinit\s|nm_[rt]xsync_prologue\s|` +
-		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
 	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|` +
@@ -229,6 +229,9 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
+	{facts.SwitchLeftOut, "dmesg"},
+	{facts.NetmapFull, "dmesg"},
+	{facts.RealtekStats, "dmesg"},
 	{facts.CiliumDrop, facts.Reports},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
 	{facts.SaturatedForm, "dmesg"},
