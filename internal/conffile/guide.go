@@ -12,6 +12,7 @@ import (
 // says to be a configuration file, as that file, and those of commands as a script.
 func (s *scanner) guide() {
 	rejected := s.rejected
+	s.src = plainPage(s.src)
 	s.foreign()
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
@@ -314,6 +315,7 @@ func GuideSystem(file, text string) System {
 	if noGuide(file, text) || dragonFly.MatchString(text) && !strings.Contains(text, "FreeBSD") {
 		return ""
 	}
+	text = plainPage(text)
 	var all, rules votes // rules of pf are old words of one system and new ones of the other
 	blocks := false
 	s := &scanner{src: text, path: file, entry: func(e Entry) bool {
@@ -383,6 +385,7 @@ func GuideParts(file, text string) []GuidePart {
 	if noGuide(file, text) || strings.Contains(text, "<tunable>") {
 		return nil
 	}
+	text = plainPage(text)
 	mostly := cmp.Or(GuideSystem(file, text), FreeBSD)
 	blocks, s := map[System]int{}, &scanner{src: text}
 	blank := map[System][]byte{FreeBSD: []byte(text), OpenBSD: []byte(text)}
