@@ -260,7 +260,7 @@ func partOf(kind, content Kind, text string) bool {
 	case Sysctl, Loader:
 		return content == Sysctl || content == Loader || content == "" && allLines(text, assignment)
 	case RC:
-		return content == RC || content == "" && allLines(text, assignment)
+		return content == RC || content == "" && mostLines(text, assignment)
 	}
 	return content == kind
 }
@@ -306,6 +306,21 @@ func allLines(text string, form *regexp.Regexp) bool {
 		}
 	}
 	return found
+}
+
+// mostLines reports whether four of five lines of a text are of a form, without its comments and empty ones.
+func mostLines(text string, form *regexp.Regexp) bool {
+	found, all := 0, 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		all++
+		if form.MatchString(line) {
+			found++
+		}
+	}
+	return found > 0 && 5*found >= 4*all
 }
 
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }

@@ -194,7 +194,7 @@ func (p *pfLexer) flush() {
 			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
 		}
-		p.neighbours.statement(p.words, raw)
+		p.neighbours.statement(expanded, raw)
 		p.names.statement(p.s, p.words)
 		p.queues.statement(p.words, p.skipped.resolved)
 		p.skipped.statement(p.words)

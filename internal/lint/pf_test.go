@@ -35,6 +35,8 @@ func TestPFRules(t *testing.T) {
 		{"host = \"ntp.example.org\"\npass out on vlan.guest proto udp from any to ! $host port ntp\n", "pf.conf:2:48 harmful warning\n"},
 		{"table <a> const { db.example.com }\npass in from <a>\n", "pf.conf:1:19 harmful warning\n"},
 		{"table <a> file \"a.example.com\"\npass in proto tcp from <a> to port ssh user www.data\n", ""},
+		{"t = \"{ echoreq unreach }\"\nset skip on lo0\nblock in all\npass inet6 proto icmp6 icmp6-type $t\n", "pf.conf:3:1 harmful warning\n"},
+		{"t = \"{ echoreq neighbrsol }\"\nset skip on lo0\nblock in all\npass inet6 proto icmp6 icmp6-type $t\n", ""},
 		{"set skip on { em1 l0 }\n", "pf.conf:1:19 unknown-key warning\n"},
 		{"o = \"synproxy state (max-src-conn-rate 2/10)\"\npass in proto tcp to port 443 $o\n", "pf.conf:2:31 harmful warning\npf.conf:2:31 harmful warning\n"},
 		{"ext = em0\nset skip on lo0\nblock all\npass out\npass in on $ext\n", ""},
