@@ -23,6 +23,13 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := s.marking(b.mark)
+		if b.kind == Script && shebang.MatchString(strings.TrimLeft(s.src[b.from:b.to], " \t\r\n")) {
+			inner.rejected = func(r Reject) { // a script is whole
+				if r.certain || r.Idle {
+					rejected(r)
+				}
+			}
+		}
 		inner.path, inner.outer, inner.indented = b.file, true, b.indented
 		inner.standing(inner, b.text(s.src), b.kind, "", b.from, b.line)
 		s.altq = s.altq || inner.altq
