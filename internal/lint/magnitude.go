@@ -40,6 +40,9 @@ func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, ver
 	}
 	if !exact {
 		f.because += " " + assumedText
+		if least, known := k.standardOn(smallest, r, version, k.inputs(e, v, version)); !known || value >= least {
+			f.severity = Info // it is no less than a small machine has
+		}
 	}
 	return []finding{*f}
 }
