@@ -112,7 +112,14 @@ func (o outputs) takeFiles(words []string, part section) bool {
 
 // takeFile keeps what was read of a file.
 func (o outputs) takeFile(name, command string, p passage) {
+	for len(p.lines) > 1 && strings.TrimSpace(p.lines[0]) == "" {
+		p = p.from(1)
+	}
 	lines, one := p.lines, p.at()[:1]
+	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) { // advice, with what comes after it
+		o.takeLoose(p)
+		return
+	}
 	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") && !strings.Contains(name, "/tracing/") &&
 		!strings.HasPrefix(name, "/sys/fs/cgroup/") {
 		o.takeLoose(p.from(1)) // they are of one line
@@ -141,8 +148,14 @@ func (o outputs) takeFile(name, command string, p passage) {
 	}
 }
 
-// takeCounted keeps the number of sockets in one state, as netstat -an | grep CLOSE_WAIT | wc -l prints it.
+// takeCounted keeps a number of lines that wc counted: of sockets in one state, as netstat -an | grep CLOSE_WAIT | wc -l prints
+// it, and of the connections that Linux tracks.
 func (o outputs) takeCounted(part section) bool {
+	if m := wordCount.FindStringSubmatch(part.lines[0]); m != nil && countsTracked.MatchString(part.line) {
+		o.takeLoose(part.from(1))
+		o.add("sysctl -a", part.command, "net.netfilter.nf_conntrack_count = "+m[1], part.at()[:1])
+		return true
+	}
 	m := countsState.FindStringSubmatch(part.line)
 	if m == nil || !plainNumber.MatchString(part.lines[0]) {
 		return false
@@ -155,6 +168,11 @@ func (o outputs) takeCounted(part section) bool {
 var (
 	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
 		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSED)\b`)
+	// countsTracked counts all of them: a grep in between would leave a part.
+	countsTracked = regexp.MustCompile(`(?:\bcat +/proc/net/(?:nf|ip)_conntrack *|\bconntrack -L(?: 2> ?/dev/null)? *)\| *wc -l *$|` +
+		`\bwc -l +/proc/net/(?:nf|ip)_conntrack *$`)
+	trackedFile = regexp.MustCompile(`^/proc/net/(?:nf|ip)_conntrack$`)
+	wordCount   = regexp.MustCompile(`^\s*(\d{1,9})(?: +/proc/net/\w+)?\s*$`)
 	plainNumber = regexp.MustCompile(`^\s*\d{1,9}\s*$`)
 )
 
