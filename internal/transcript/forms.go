@@ -25,7 +25,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
+	"tailscale wg iwconfig iwinfo swconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
 	"teamdctl ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
@@ -51,7 +51,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
 		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
-		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
+		`NIC Link is |\blink: ?port: ?\d+ link: ?(?:up|down)|transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
 		`with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
 		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
