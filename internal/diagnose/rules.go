@@ -12,7 +12,7 @@ func Rules() []Rule {
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), wirelessDisconnects(), accessLine(),
 		oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), serversRefuse(), proxyQueue(), proxyBusy(),
-		unclosed(), programLimit(), cpuThrottled(), answerSlow(), checksums(), nameServersSilent(), ipsecErrors(), memoryShort(),
+		unclosed(), programLimit(), cpuThrottled(), answerSlow(), checksums(), kernelWarning(), nameServersSilent(), ipsecErrors(), memoryShort(),
 		tlsHandshakeLate(),
 		loadLate(), loadRefused(), loadSaturated(),
 		fullSegments(), fragments(),

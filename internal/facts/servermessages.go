@@ -11,7 +11,7 @@ import (
 // its target, and the BSDs' NFS; then the programs of open-iscsi, Ceph and GlusterFS (rpc-clnt-ping.c), ESXi (vmkernel.log), and Lustre (ptlrpc/import.c, client.c, lnet's o2iblnd_cb.c). The first group is
 // the server, the session or the disk.
 const (
-	SilentNFS = `[nN][fF][sS]4?:? server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|` +
+	SilentNFS = `(?:\b[lL]ockd:|[nN][fF][sS]4?:?) server (\S+?):? not responding|\b[nN][fF][sS]4?:? server not responding, (?:still trying|` +
 		`timed out)|\bNFS(?:41)?: \d+: Lost connection to (?:the )?server (\S+)`
 	ClosedISCSI = `(connection\d+:\d+): detected conn error \(1020\)|Kernel reported iSCSI connection (?:\S+) error \(1020 `
 	LostISCSI   = `(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error|` +
@@ -20,8 +20,10 @@ const (
 	SilentInitiator = `Did not receive response to NOPIN on CID: \d+, failing connection for I_T Nexus ([^,\s]+)`
 	AbortedCommands = `ABORT_TASK: Found referenced \S+ task_tag`
 	UnreachedSMB    = `CIFS:? VFS: (?:.* )?cifs_mount failed w/return code = -1(?:01|10|11|12|13|15)\b`
-	SilentSMB       = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded`
-	LostCephDaemon  = `libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`
+	SilentSMB       = `CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server (\S+) has not responded|` +
+		`CIFS:? VFS: (?:\\\\(\S+) )?sends on sock \S+ stuck for \d+ seconds`
+	LostCephDaemon = `libceph(?: \(\S+ e\d+\))?: (osd\d+|mon\d+|mds\d+) (?:down$|.*(?:socket (?:closed|error)|session lost|` +
+		`connect error|connection reset))|\bceph: (?:\[[0-9a-f -]+\]: )?(mds\d+) (?:hung|caps stale)$`
 	SlowHeartbeat   = `[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `
 	NoHeartbeat     = `heartbeat_check: no reply from (\S+)`
 	FewHeartbeats   = `(osd\.\d+) \d+ is_healthy false -- only \d+/\d+ up peers`
@@ -32,7 +34,7 @@ const (
 	SilentLustre    = `Lustre(?:Error)?: .*: Connection to \S+ \(at (\S+?)\) was lost; in progress operations|` +
 		`LNet(?:Error)?: .*Timed out (?:RDMA with|tx for) (\S+@\w+)|Lustre(?:Error)?: .*@@@ Request sent has (?:timed out for|` +
 		`failed due to network error)`
-	FailedPath = `checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b(\w+)(?: -|` +
+	FailedPath = `device-mapper: multipath: (?:\d+:\d+: )?Failing path (\d+:\d+)|(rport-\S+): blocked FC remote port time out|checker failed path \S+ in map (\S+)|multipathd.*: (\w+): mark as failed|\b(\w+)(?: -|` +
 		`:) \w+ checker reports path is down|\b\d+:\d+:\d+:\d+ (\w+) +\d+:\d+ +failed (?:faulty|ready|ghost|shaky)\b`
 	silentClusterHost = `\[KNET *\] link: host: \d+ link: \d+ is down|\[TOTEM *\] (?:Token has not been received in|A processor failed, ` +
 		`forming new configuration|The token was lost in the OPERATIONAL state|(?:\w+ )?Retransmit List: )`
