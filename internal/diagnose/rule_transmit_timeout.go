@@ -46,7 +46,8 @@ func hungWords() []string {
 		"mc assert!", "storm stats were not updated for", "- start ftq dump -", // bnx2x and bxe, bnx2
 		"firmware reports adapter error", "encountered fatal error, adapter stopped", ": host status block [", // cxgb4, tg3's dump of its state
 		"error detected in the adapter", "will cause a leak of a command resource", // be2net, mlx5
-		"the mfw failed to respond to command",                                                                         // qed
+		"the mfw failed to respond to command", "hmc error", "pf reset failed", "pf_reset failed", // qed, i40e and ice
+		"firmware not responding, status", "firmware error detected fwsm", "detected firmware fatal condition", // bnxt, ixgbe
 		"tx stalled? resetting chipset", "tx timeout. lost interrupt?", "fatal interrupt. reset", "fatal interrupt 0x", // drivers of other makers for macOS, alx
 		"malicious driver detection event",                                                                          // i40e, ice, ixl
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
@@ -59,7 +60,7 @@ func saysHung(line string) bool {
 // hungQueue is what drivers say of a queue that hung, behind the device and its interface: i40e, ice, ixgbe, idpf, sfc, qlcnic, be2net,
 // vmxnet3, ionic, hns3, myri10ge, sky2, xgbe, r8152; and bnxt of its firmware. The stamps of time that hang are of PTP.
 var hungQueue = regexp.MustCompile(`(?i)(?:[0-9a-f]{2}\.[0-9a-f]|\d+-[\d.]+:\d+\.\d+|\b[0-9a-f]{6,10}\.[\w-]+) [a-z_][\w.-]*: ` +
-	`(?:slice \d+: |detected |initiating reset due to )?tx[ _](?:timeout|hang|stuck)\b|` +
+	`(?:slice \d+: |detected |initiating reset due to )?tx[ _](?:timeout|hang|stuck)(?:$|[^:\w]|: \D)|` +
 	`\bbnxt_en \S+ (?:\S+: )?Error \(timeout: \d+\) msg \{`)
 
 // hungCards names the cards of the lines.

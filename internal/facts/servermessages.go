@@ -52,3 +52,20 @@ var ClusterForm = regexp.MustCompile(silentClusterHost)
 const RefusedSizes = `EMSGSIZE Path-MTU=\d{3,5}\]|huge packet, ?data[ _]len(?:[= ]\d+)? (?:\(>=|> )\d+|` +
 	`\bwsasend\w*: A message sent on a datagram socket was larger|write UDPv?[46]?: Message too long|` +
 	`write udp[46]? \S+: (?:\S+ )?send\w+: message too long`
+
+// What Linux warns of packets, tunnels and services (see kernelWarnings of diagnose); the first group is what it is about.
+const (
+	BadOffload   = `\bskb_warn_bad_offload\+0x|(?:^|[ \]>])([\w.-]+): caps=\(0x[0-9a-f]+, 0x[0-9a-f]+\)`
+	SuspectGRO   = `(?:TCP: )?([\w.-]+): Driver has suspect GRO implementation, TCP performance may be compromised`
+	DeadLoop     = `\bDead loop on virtual device ([\w.-]+), fix it urgently`
+	NoRealServer = `\bIPVS: \w+: (\S+ \S+) - no destination available`
+	TooManySlots = `\b(xennet): skb rides the rocket: \d+ slots`
+	FullNFSD     = `\b(nfsd): too many open (?:connections|TCP sockets), consider increasing `
+	RejectedWork = `\bmlx5\S* \S+ ([a-z][\w.-]*): Error cqe on cqn 0x`
+	WeakSlot     = `\b(mlx5\S* \S+): .*Detected insufficient power on the PCIe slot`
+	wrongSum     = `: hw csum failure\b`
+)
+
+// KernelWarning is any of them.
+var KernelWarning = regexp.MustCompile(strings.Join([]string{BadOffload, SuspectGRO, DeadLoop, NoRealServer, TooManySlots, FullNFSD, RejectedWork,
+	WeakSlot, wrongSum}, "|"))
