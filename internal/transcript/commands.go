@@ -174,7 +174,7 @@ var (
 	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
 		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|` +
 		`CLOSED|CLOSE|TIME|EST)\b`)
-	wholeState  = map[string]string{"CLOSE": "CLOSE_WAIT", "TIME": "TIME_WAIT", "EST": "ESTABLISHED"}
+	wholeState = map[string]string{"CLOSE": "CLOSE_WAIT", "TIME": "TIME_WAIT", "EST": "ESTABLISHED"}
 	// countsTracked counts all of them: a grep in between would leave a part.
 	countsTracked = regexp.MustCompile(`(?:\bcat +/proc/net/(?:nf|ip)_conntrack *|\bconntrack -L(?: 2> ?/dev/null)? *)\| *wc -l *$|` +
 		`\bwc -l +/proc/net/(?:nf|ip)_conntrack *$`)

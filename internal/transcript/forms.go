@@ -54,7 +54,7 @@ var looseLines = formsOf([]namedForm{
 		`NIC Link is |\blink: ?port: ?\d+ link: ?(?:up|down)|transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
 		`with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
-		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
+		`_conntrack: ?table full|\[(?:bnx2x|qede?)_\w+:\d+\(|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
 		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
@@ -193,8 +193,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\W*Rx/Tx is disabled on this device because an? un\w+ \w+ module`), "dmesg"},
 	{regexp.MustCompile(`\b(?:igb|igc|ixgbe|e1000e|i40e|ice|bnxt_en|mlx[45]_core|r8169|tg3|atlantic) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]` +
 		` [\w.-]+: Reset adapter$`), "dmesg"},
-	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
-		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
+	{regexp.MustCompile(`^\W*(?:kernel: )?[A-Za-z][\w-]+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
+		`^\W*(?:kernel: )?[a-z]\w+ (?:\d+-[\d.]+:\d+\.\d+|[0-9a-f]{6,10}\.[\w-]+) [a-z][\w.-]*: \S|TX timeout detected|` +
 		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
@@ -226,6 +226,7 @@ var looseLines = formsOf([]namedForm{
 	{facts.ModemForm, facts.ModemStatus},
 	{facts.CableEvent, "dmesg"},
 	{facts.SilentForm, "dmesg"},
+	{facts.KernelWarning, "dmesg"},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
