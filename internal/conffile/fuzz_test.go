@@ -117,6 +117,9 @@ func FuzzScript(f *testing.F) {
 	fuzzKind(f, Script, Linux, "/etc/rc.local", "#!/bin/sh\nsysctl -w a.b='1 2' \"c=3\"\nip route add x dev e initcwnd 20\ncat <<E >y\nE\necho 1 >/proc/sys/a/b\ntc qdisc add dev e root fq\ncase x in a) ethtool -G e rx 5;; esac",
 		"cat <<-E >/etc/sysctl.conf\n\ta.b=1\n\tE\necho \"c.d=2\" | tee x >>/boot/loader.conf\ncat << 'E' | tee -a /etc/rc.conf\nx=\"y\"\nE\n",
 		"sed -i 's|\\(GRUB_CMDLINE_LINUX=\"[^\"]*\\)\"|\\1 idle=poll\"|' /etc/default/grub\n",
+		"iptables -F\niptables -N L\nf() {\niptables -A INPUT -j L\niptables -A L -j DROP\niptables -A INPUT -s 10.0.0.0 -j MARK --set-mark 2\n}\n"+
+			"tc qdisc add dev e root handle 1: htb default 2\ntc class add dev e parent 1: classid 1:1 htb rate 1mbit ceil 2mbit\n"+
+			"tc filter add dev e parent 1: protocol ip handle 1 fw u32 match ip dport 5 0xff flowid 1:3\n",
 		"echo a=1 > /etc/sysctl.d/x\ncat > /etc/modprobe.conf <<E\noptions a b=1\nE\n")
 }
 
