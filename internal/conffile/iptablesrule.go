@@ -47,7 +47,7 @@ func (s *scanner) refusedByIptables(r *iptRule) bool {
 		return false
 	}
 	for _, check := range []func(*iptRule) (word, string){misplacedChain, misplacedTarget, misplacedDevice, misplacedPorts,
-		misplacedReset, withoutMatch, misspeltTarget} {
+		misplacedReset, withoutMatch, splitList, misspeltTarget} {
 		at, reason := check(r)
 		if reason == "" {
 			continue
@@ -175,6 +175,17 @@ func withoutMatch(r *iptRule) (word, string) {
 }
 
 var iptStates = map[string]bool{"NEW": true, "ESTABLISHED": true, "RELATED": true, "INVALID": true, "UNTRACKED": true}
+
+// splitList finds a list with a blank behind its comma, of which iptables gets the first part alone.
+func splitList(r *iptRule) (word, string) {
+	for i, w := range r.words[:max(len(r.words)-1, 0)] {
+		if next := r.words[i+1]; i > 0 && strings.HasPrefix(r.words[i-1].text, "-") && strings.HasSuffix(w.text, ",") && !w.quoted &&
+			next.text != "" && next.text[0] != '-' {
+			return w, "the list ends at the blank: write " + w.text + next.text
+		}
+	}
+	return word{}, ""
+}
 
 func misspeltTarget(r *iptRule) (word, string) {
 	at := r.option("-j", "--jump")
