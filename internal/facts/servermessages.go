@@ -69,3 +69,6 @@ const (
 // KernelWarning is any of them.
 var KernelWarning = regexp.MustCompile(strings.Join([]string{BadOffload, SuspectGRO, DeadLoop, NoRealServer, TooManySlots, FullNFSD, RejectedWork,
 	WeakSlot, wrongSum}, "|"))
+
+// CephRecovery is what ceph -s says of data that is copied to where it belongs (mon/PGMap.cc), in the old form and in the new.
+var CephRecovery = regexp.MustCompile(`^\s*recovery(?: io|:) +\d[\d.]* ?[kKMGT]i?B/s\b`)
