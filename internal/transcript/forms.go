@@ -227,6 +227,7 @@ var looseLines = formsOf([]namedForm{
 	{facts.SilentForm, "dmesg"},
 	{facts.KernelWarning, "dmesg"},
 	{facts.CephRecovery, "dmesg"},
+	{facts.RetryExceeded, "dmesg"},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
@@ -252,6 +253,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat"},
 	{facts.NFSOptions, "nfsstat"},
+	{facts.TCPInfoForm, "ss -tinm"},
 	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
 		`^\s*Packet Loss: +[0-9.]+%$|` +
 		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|` +
