@@ -20,8 +20,8 @@ func transmitTimeout() Rule {
 				return ofRealtek(in.Facts, hungCards(in.Facts, lines, n))
 			}
 			if lines, n := matching(in.Facts, retoldWatchdog); n > 0 {
-				return do(hungAction(lines[0].Text), one(firstGroup(retoldWatchdog, lines[0].Text), lines,
-					"the kernel reported a hung card (%s)", counted(n, "line")))
+				return do(hungAction(lines[0].Text), ofKind(one(firstGroup(retoldWatchdog, lines[0].Text), lines,
+					"the kernel reported a hung card (%s)", counted(n, "line"))))
 			}
 			if found := resetCards(in.Facts); found != nil {
 				return found
@@ -83,7 +83,7 @@ func hungCards(f *facts.Facts, lines []facts.Source, n int) []Finding {
 		action = "update the driver and the card's firmware, disable " + sleepingSlot + ", or use another card; according to the text, " +
 			"disabling offloads did not help"
 	}
-	return do(action, ofHypervisor(found))
+	return do(action, ofKind(found))
 }
 
 // offloadsTried reports whether a post says that offloads were switched off, and that this did not help.
@@ -151,15 +151,22 @@ func lateCompletions(in Input) []Finding {
 	if n < several {
 		return nil
 	}
-	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
+	return with(Warning, do(hungAction(lines[0].Text), ofKind(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
 		"the card did not complete packets in time (%s)", counted(n, "line")))))
 }
 
-// ofHypervisor explains a card that is no hardware of the host.
-func ofHypervisor(found []Finding) []Finding {
-	if ofVirtualMachine.MatchString(found[0].Evidence[0].Text) {
+// ofKind explains a card that is no hardware of the host, or sits in no slot of PCI Express.
+func ofKind(found []Finding) []Finding {
+	switch line := found[0].Evidence[0].Text; {
+	case ofVirtualMachine.MatchString(line):
 		found[0].Because = "The hypervisor's card, or the CPU that serves its queue, did not complete packets for seconds; " +
 			"while the driver resets the card, nothing is sent or received."
+	case imitatedHung.MatchString(line):
+		found[0].Because = "While a card is reset, nothing is sent or received. Hypervisors emulate this card: its emulation, a " +
+			"CPU that is not scheduled, the driver or, if it is a real one, the hardware is at fault."
+	case onUSB.MatchString(line) || notOnSlot.MatchString(line):
+		found[0].Because = "While a card is reset, nothing is sent or received; driver, firmware, power supply or the hardware " +
+			"is at fault."
 	}
 	return found
 }
@@ -225,7 +232,7 @@ func hungAction(line string) string {
 			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
 		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +
-			"update the driver, and disable " + sleepingSlot
+			"update the driver or use another card"
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
