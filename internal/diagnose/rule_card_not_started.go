@@ -23,13 +23,29 @@ func cardNotStarted() Rule {
 func notStarted(f *facts.Facts) []Finding {
 	lines, n := matching(f, failedProbe)
 	if n == 0 {
-		return nil
+		return withoutFirmware(f)
 	}
 	m := failedProbe.FindStringSubmatch(lines[0].Text)
 	driver, card, code := m[1]+m[5], m[2]+m[4], m[3]+m[6]
 	found := one("card at "+card, lines, "its driver (%s) failed with error -%s%s", driver, code, errorMeans[code])
 	return do(startAction(code), found)
 }
+
+// withoutFirmware finds cards whose driver attaches without their firmware and needs it when the interface comes up.
+func withoutFirmware(f *facts.Facts) []Finding {
+	lines, n := matching(f, noFirmware)
+	if n == 0 {
+		return nil
+	}
+	m := noFirmware.FindStringSubmatch(lines[0].Text)
+	found := one("card of "+m[1], lines, "the firmware file %s is missing (%s)", m[2], counted(n, "line"))
+	found[0].Confirm = "The file is not in /lib/firmware; the interface exists, and ip link set NAME up fails."
+	return do("install the package that contains "+m[2]+" (Debian: firmware-"+m[1]+"; others: linux-firmware), also into the initramfs, and "+
+		"reload the driver", found)
+}
+
+// noFirmware is what bnx2 and bnx2x say of it (bnx2.c, bnx2x_main.c); other drivers do without, or end their probe.
+var noFirmware = regexp.MustCompile(`\b(bnx2x?): .*Can't load firmware file "?([\w./-]{1,80})`)
 
 // failedProbe is what the kernel says of it (drivers/base/dd.c), before and since 6.11.
 var failedProbe = regexp.MustCompile(`\b(` + cardDrivers + `): probe of (\S+) failed with error -(\d+)|` +

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 func rdmaLosses() Rule {
 	return Rule{
 		ID: "rdma-losses", Title: "An RDMA device retransmits because of network loss", Systems: onLinux(),
-		Needs: []string{"rdma"}, Severity: Warning,
+		Needs: []string{"rdma|messages"}, Severity: Warning,
 		Because: "RDMA over Ethernet expects a lossless network: after a single lost packet the sender retransmits everything " +
 			"sent since, or waits for a timeout.",
 		Confirm: "The counters grow while it is slow, and switch ports on the path count drops.",
@@ -24,11 +25,30 @@ func rdmaLosses() Rule {
 						"DCQCN at both ends, and check that the priority (DSCP/PCP) mapping matches", found)...)
 				}
 			}
+			if len(out) == 0 {
+				return unacknowledged(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample(facts.RDMA, "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31 out_of_sequence 0\n"),
 		Quiet: linuxExample(facts.RDMA, "link mlx5_0/1 packet_seq_err 0 local_ack_timeout_err 0 out_of_sequence 0\n"),
 	}
+}
+
+// unacknowledged finds requests that a library gave up because the peer's card did not acknowledge them.
+func unacknowledged(f *facts.Facts) []Finding {
+	lines, n := matching(f, facts.RetryExceeded)
+	if n == 0 {
+		return nil
+	}
+	found := one(cmp.Or(nameIn(f, facts.RetryExceeded), "rdma"), lines, "the peer did not acknowledge requests after all retries (%s)", counted(n, "line"))
+	found[0].Because = "The card retransmitted until its limit: the path to the peer's card loses packets or does not exist (link down, wrong " +
+		"GID or subnet, no lossless class), or the peer's process or host died first."
+	found[0].Confirm = "ib_write_bw between the two cards fails or is slow; local_ack_timeout_err of the card grows " +
+		"(/sys/class/infiniband/*/ports/*/hw_counters)."
+	return do("look for the first error of all hosts, which may be a crashed process; check the links of both cards (ibstat, rdma link), and "+
+		"that both use the same subnet and GID type (show_gids, NCCL_IB_GID_INDEX); for RoCE, configure PFC or ECN on every switch; "+
+		"NCCL_IB_TIMEOUT=22 tolerates short outages", found)
 }
 
 // rdmaDevices are the devices and ports of which RDMA counters are known.

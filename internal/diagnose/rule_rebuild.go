@@ -9,12 +9,12 @@ import (
 // arrayRebuilds finds a pass over all disks of an array, which competes with everything that it serves.
 func arrayRebuilds() Rule {
 	return Rule{
-		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|replicated disks|pool status"},
+		ID: "array-rebuild", Title: "A disk array is being rebuilt or checked", Severity: Info, Needs: []string{"arrays|replicated disks|pool status|messages"},
 		Because: "A rebuild or check reads every disk of the array from end to end, and competes with normal reads and writes.",
 		Confirm: "Transfers are fast again once it has finished or is paused; a test without disk I/O (iperf3) is fast now.",
 		Check: func(in Input) []Finding {
 			if len(in.Facts.Rebuilds) == 0 {
-				return nil
+				return cephRecovers(in.Facts)
 			}
 			r := in.Facts.Rebuilds[0]
 			action := "allow it to finish, or slow it down: sysctl -w dev.raid.speed_limit_max=20000 (KiB/s, 200000 by default)"
@@ -39,4 +39,17 @@ func arrayRebuilds() Rule {
 		Quiet: linuxExample("/proc/mdstat", "md1 : active raid5 sdc1[2] sdb1[1] sda1[0]\n      3906764800 blocks level 5, 512k chunk "+
 			"[3/3] [UUU]\n"),
 	}
+}
+
+// cephRecovers finds a cluster that copies data between its disks.
+func cephRecovers(f *facts.Facts) []Finding {
+	lines, n := matching(f, facts.CephRecovery)
+	if n == 0 {
+		return nil
+	}
+	found := one("ceph", lines, "recovery or backfill is in progress")
+	found[0].Because = "Recovery reads and writes the same disks, and crosses the same network, as the clients' requests."
+	found[0].Confirm = "Clients are fast again once ceph -s shows all placement groups active+clean."
+	return decisive(do("allow it to finish; to favour clients: ceph config set osd osd_mclock_profile high_client_ops (before Ceph Quincy: "+
+		"osd_max_backfills 1 and osd_recovery_max_active 1); bring back OSDs that are down (ceph osd tree)", found))
 }

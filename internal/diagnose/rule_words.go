@@ -121,7 +121,7 @@ func helpedForm(thing string) *regexp.Regexp {
 	thing = `\b` + thing + `\b`
 	const (
 		changing = `\b(?:disabl|turn|switch|remov|chang|set|lower|reduc|rais|increas|enabl|replac|swapp|comment)(?:e|ed|es|ing|ting|ning)?\b`
-		helped   = `(?:fix(?:es|ed)|solv(?:es|ed)|resolv(?:es|ed)|help(?:s|ed)|restor(?:es|ed)|cured?|improv(?:es|ed)|doubl(?:es|ed)|tripl(?:es|ed)|` +
+		helped   = `(?:able to (?:fix|solve|resolve)|fix(?:es|ed)|solv(?:es|ed)|resolv(?:es|ed)|help(?:s|ed)|restor(?:es|ed)|cured?|improv(?:es|ed)|doubl(?:es|ed)|tripl(?:es|ed)|` +
 			`did the trick|back to (?:normal|full)|full speed|much faster|(?:large|huge|big|significant) .{0,30}(?:increase|improvement)|` +
 			`goes away|went away|speeds? up|jump(?:s|ed)|(?:now|everything) (?:works|seems|is fine))`
 	)

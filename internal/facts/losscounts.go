@@ -31,7 +31,8 @@ func (c LossCount) Share() float64 {
 	if c.Of == "" {
 		return 0
 	}
-	if holdsAll.MatchString(c.Of) && c.Lost <= c.Beside {
+	ofIperf := c.Name == "lost_packets" && c.Of == "packets" // whose JSON counts them among the packets
+	if (ofIperf || holdsAll.MatchString(c.Of)) && c.Lost <= c.Beside {
 		return float64(c.Lost) / float64(c.Beside)
 	}
 	return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside))

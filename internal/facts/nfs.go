@@ -39,6 +39,8 @@ var (
 	nfsBSD     = regexp.MustCompile(`^(\S+:/\S*) on (/\S*)(?: \(nfs.*\))?$`)
 	nfsOptions = regexp.MustCompile(`^\s*(?:Flags|opts):\s+(\S+=\S*)|^(nfsv[234]\S*,rsize=\S+)$`)
 	nfsAgain   = regexp.MustCompile(`^\d+\(([0-9.]+)%\)$`)
+	// NFSOptions are the options of a mount as somebody quotes them without the mount.
+	NFSOptions = regexp.MustCompile(`\(((?:rw|ro),[\w.,:=-]*\b[rw]size=\d+,[\w.,:=-]*\bproto=(?:tcp|udp),[\w.,:=-]*)\)`)
 	nfsPerOp   = regexp.MustCompile(`^\s*(READ|WRITE): (\d+) (\d+) (\d+) \d+ \d+ \d+ (\d+) (\d+)`)
 )
 
@@ -84,6 +86,8 @@ func (f *Facts) nfsMount(line string, at func() Source) bool {
 		from, on = m[1], m[2]
 	} else if m := nfsBSD.FindStringSubmatch(line); m != nil {
 		from, on = m[1], m[2]
+	} else if m := NFSOptions.FindStringSubmatch(line); m != nil {
+		from, options = "NFS mount", m[1]
 	} else if m := nfsOptions.FindStringSubmatch(line); m != nil && len(f.NFSMounts) > 0 {
 		last := &f.NFSMounts[len(f.NFSMounts)-1]
 		last.Options, last.Source = mountOptions(m[1]+m[2]), at()

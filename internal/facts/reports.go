@@ -214,7 +214,7 @@ var (
 		`access denied|not authori[sz]ed|unauthori[sz]ed|forbidden|certificate|not (?:a )?valid|directory|including drops|(?:log|` +
 		`flush|idle|sleep|poll|refresh) timer|out of or|in connection with|due to inactivity|ieee 802\.11: (?:deauthenticated|` +
 		`disassociated|did not acknowledge)|line protocol is down|(?:speeds?|rates?|throughput|bandwidth|performance|` +
-		`signal) (?:\w+ )?drop(?:s|ped|ping)?|xtables lock in use|log messages)\b`)
+		`signal) (?:\w+ )?drop(?:s|ped|ping)?|xtables lock in use|log messages|rates are supported)\b`)
 	supposed = regexp.MustCompile(`\b(?:if|when|whenever|unless|avoid|avoids|prevents?|in case|should|instead of|options?|maximum|because|` +
 		`how|whether|until|for|fix(?:e[sd])?|support|handle|checks?|test(?:s|ing)?|expect(?:ed|s)?)\b[^.:;]{0,60}$`)
 	// conditional is what is left of these in lines that a program calls a warning: those tell what was.

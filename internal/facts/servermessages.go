@@ -69,3 +69,11 @@ const (
 // KernelWarning is any of them.
 var KernelWarning = regexp.MustCompile(strings.Join([]string{BadOffload, SuspectGRO, DeadLoop, NoRealServer, TooManySlots, FullNFSD, RejectedWork,
 	WeakSlot, wrongSum}, "|"))
+
+// CephRecovery is what ceph -s says of data that is copied to where it belongs (mon/PGMap.cc), in the old form and in the new.
+var CephRecovery = regexp.MustCompile(`^\s*recovery(?: io|:) +\d[\d.]* ?[kKMGT]i?B/s\b`)
+
+// RetryExceeded is what NCCL (transport/net_ib) and UCX (uct/ib/mlx5) say of a request that the peer's card never acknowledged: the
+// status 12 is IBV_WC_RETRY_EXC_ERR.
+var RetryExceeded = regexp.MustCompile(`NET/IB ?: .*\bGot completion (?:from peer \S+ )?with (?:error 12\b|status=12\b|status=IBV_WC_RETRY_EXC_ERR)|` +
+	`\bTransport retry count exceeded on (\S+?)/`)

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +16,7 @@ const flowLimit = 4096
 
 // readFlows reads ss -tinm.
 func (f *Facts) readFlows(t text) error {
-	if f.readSummary(t) {
+	if f.readSummary(t) || f.readTCPInfo(t) {
 		return nil
 	}
 	if slices.ContainsFunc(t.lines(), countedState.MatchString) { // ss | awk | sort | uniq -c
@@ -35,6 +37,40 @@ func (f *Facts) readFlows(t text) error {
 		f.Flows = append(f.Flows, Flow{Local: s.Local, Peer: s.Peer, RecvQ: s.Recv, SendQ: s.Send, Values: s.Values,
 			Words: s.Words, Source: src})
 	})
+}
+
+// TCPInfoForm is a line with Linux's tcp_info as ndt7's clients and servers write it (m-lab's tcp-info, LinuxTCPInfo).
+var TCPInfoForm = regexp.MustCompile(`^\s*\{.*"TCPInfo" ?: ?\{"`)
+
+// readTCPInfo keeps the last line of each connection: they are cumulative.
+func (f *Facts) readTCPInfo(t text) (found bool) {
+	last := map[string]Flow{}
+	for i, line := range t.lines() {
+		var m struct {
+			Value struct {
+				ConnectionInfo struct{ Client, Server string }
+				TCPInfo        map[string]float64
+			}
+		}
+		if !TCPInfoForm.MatchString(line) || json.Unmarshal([]byte(line), &m) != nil && m.Value.TCPInfo == nil {
+			continue
+		}
+		ends, v := m.Value.ConnectionInfo, m.Value.TCPInfo
+		if busy := v["BusyTime"]; busy > 0 && len(last) < rowLimit {
+			fl := Flow{Local: ends.Server, Peer: ends.Client, Source: f.Line(t.from, i+1), Values: map[string]float64{
+				"rtt": v["RTT"] / 1e3, "minrtt": v["MinRTT"] / 1e3, "cwnd": v["SndCwnd"], "mss": v["SndMSS"], "busy": busy / 1e3,
+				"rwnd_limited": v["RWndLimited"] / busy, "sndbuf_limited": v["SndBufLimited"] / busy, "retrans_total": v["TotalRetrans"],
+				"segs_out": v["SegsOut"], "data_segs_out": v["DataSegsOut"], "bytes_retrans": v["BytesRetrans"], "bytes_acked": v["BytesAcked"]}}
+			if options, given := v["Options"]; !given || int(options)&4 != 0 { // TCPI_OPT_WSCALE
+				fl.Values["wscale_send"], fl.Values["wscale_receive"] = float64(int(v["WScale"])&15), float64(int(v["WScale"])>>4)
+			}
+			last[ends.Client+ends.Server] = fl
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		f.Flows = append(f.Flows, last[key])
+	}
+	return len(last) > 0
 }
 
 // Unanswered is an address and port that connections of this host wait for, whose handshake nobody answered.

@@ -54,7 +54,7 @@ var looseLines = formsOf([]namedForm{
 		`NIC Link is |\blink: ?port: ?\d+ link: ?(?:up|down)|transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
 		`with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
-		`_conntrack: ?table full|\[(?:bnx2x|qede?)_\w+:\d+\(|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
+		`_conntrack: ?table full|\[(?:bnx2x|qede?)_\w+:\d+\(|\bbnx2x?: Can't load firmware file|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
 		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
@@ -227,6 +227,8 @@ var looseLines = formsOf([]namedForm{
 	{facts.CableEvent, "dmesg"},
 	{facts.SilentForm, "dmesg"},
 	{facts.KernelWarning, "dmesg"},
+	{facts.CephRecovery, "dmesg"},
+	{facts.RetryExceeded, "dmesg"},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
@@ -254,6 +256,8 @@ var looseLines = formsOf([]namedForm{
 		"tailscale status"},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat"},
+	{facts.NFSOptions, "nfsstat"},
+	{facts.TCPInfoForm, "ss -tinm"},
 	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
 		`^\s*Packet Loss: +[0-9.]+%$|` +
 		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|` +
