@@ -18,6 +18,7 @@ func (s *scanner) pf() {
 	p.flush()
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
+	p.reach.conclude(s)
 	p.queues.conclude(s)
 	p.overload.conclude(s, p.neighbours.elsewhere || p.filled)
 	p.skipped.conclude(s, p.neighbours.elsewhere || p.filled)

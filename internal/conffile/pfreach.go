@@ -12,6 +12,10 @@ import (
 type pfReach struct {
 	deciding []pfScope
 	waiting  []pfScope // rules without quick, of which the last one that fits decides
+
+	closed  int  // the line of the first rule that blocks all that comes in
+	some    bool // later rules pass a part of it
+	opening word // the one that passes all of it
 }
 
 // maxDeciding bounds the rules that are kept, of which a file has a few, and maxWaiting those that a later one may
@@ -64,6 +68,7 @@ func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string
 		return // a macro may hold quick; log (matches) is about later rules
 	}
 	scope := pfScopeOf(words, resolved)
+	r.opens(scope)
 	if line := r.first(scope); line > 0 && scope.narrow {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
@@ -74,6 +79,31 @@ func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string
 	r.wait(s, scope)
 	if scope.plain && scope.quick && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
+	}
+}
+
+// opens follows whether all connections that come in are blocked, some of them passed again, and at last all.
+func (r *pfReach) opens(scope pfScope) {
+	if scope.direction == "out" || scope.first.text == "match" {
+		return
+	}
+	all := scope.whole() && scope.iface == "" && scope.family == ""
+	switch block := scope.first.text == "block"; {
+	case block && all && r.closed == 0:
+		r.closed = scope.line
+	case block && !slices.ContainsFunc(scope.parts[:], func(part []string) bool { return part != nil }):
+		r.opening = word{} // it holds again, on an interface
+	case !block && all && r.some:
+		r.opening = scope.first
+	case !block && !all && r.closed > 0:
+		r.some = true
+	}
+}
+
+// conclude emits pf:rule/opened at the rule that passes all that an earlier one blocks; the value is the line of that.
+func (r *pfReach) conclude(s *scanner) {
+	if r.opening.line > 0 {
+		s.pfName("pf:rule/opened", r.opening, strconv.Itoa(r.closed))
 	}
 }
 
