@@ -282,7 +282,7 @@ type pfSkipped struct {
 	clamps  [][2]word         // max-mss of rules, and their interfaces
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
-	missed  []word            // misspelt loopbacks of set skip
+	missed  []word            // misspelt loopbacks
 	egress  word              // the first one that FreeBSD knows no members of
 	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
@@ -346,6 +346,9 @@ func (k *pfSkipped) statement(words []word) {
 			}
 			if words[i].text == "on" && !words[i].quoted && !on {
 				on = true
+				if noLoopback.MatchString(words[i+1].text) {
+					k.missed = append(k.missed, words[i+1])
+				}
 				k.rules = append(k.rules, w)
 				k.clamp(words[i+2:], w)
 			}
@@ -365,7 +368,7 @@ const usualConnections = 6
 
 // limited finds a rule for servers of web or mail that lets a source connect less often than is usual.
 func (k *pfSkipped) limited(words []word) {
-	limits := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "max-src-conn") })
+	limits := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "max-src-") })
 	if limits < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
 		return
 	}
@@ -377,7 +380,7 @@ func (k *pfSkipped) limited(words []word) {
 		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
 		most, err := strconv.Atoi(limit)
 		window, _ := strconv.Atoi(seconds)
-		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
+		counted := slices.Contains([]string{"max-src-conn", "max-src-conn-rate", "max-src-states"}, words[i].text)
 		if counted && err == nil && (most < usualConnections || window > 4*most) {
 			w := words[i]
 			w.span.End, w.text = max(w.span.End, words[i+1].span.End), w.text+" "+words[i+1].text

@@ -41,6 +41,10 @@ func TestPFRules(t *testing.T) {
 		{"set skip on lo\nblock return\npass\nblock in on em0\npass in on em0 proto tcp to port ssh\n", ""},
 		{"set skip on lo\nblock all\npass in on em1\npass\nblock in on em0\n", ""},
 		{"set skip on lo\nblock all\npass in on em1\npass out\n", ""},
+		{"set skip on lo\nblock in all\npass in on $wan_if proto udp from any port 53\npass out proto udp from any port 68\npass in proto udp from any port 67 to any port 68\n" +
+			"pass in on $lan proto udp from any port 53\npass in proto udp from 192.0.2.1 port 53\n", "pf.conf:3:1 weakens-security warning\n"},
+		{"set skip on lo0\npass quick on l0\npass in proto tcp to port { 25 443 } keep state (source-track rule, max-src-states 3)\n",
+			"pf.conf:2:15 unknown-key warning\npf.conf:3:69 harmful warning\n"},
 		{"set skip on { em1 l0 }\n", "pf.conf:1:19 unknown-key warning\n"},
 		{"o = \"synproxy state (max-src-conn-rate 2/10)\"\npass in proto tcp to port 443 $o\n", "pf.conf:2:31 harmful warning\npf.conf:2:31 harmful warning\n"},
 		{"ext = em0\nset skip on lo0\nblock all\npass out\npass in on $ext\n", ""},

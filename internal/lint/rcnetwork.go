@@ -257,8 +257,11 @@ var pfFaults = map[string]struct {
 		"this rule has no effect: set skip exempts {value} from filtering",
 		"pf passes every packet on a skipped interface without evaluating rules. Take the interface out of set skip, or remove the rule."},
 	"missed": {"unknown-key", []string{"pf.conf(5), set skip", "lo(4)"},
-		"set skip on {key} skips no interface: did you mean {value}?",
-		"pf accepts interfaces that do not exist, so that the loopback interface is filtered."},
+		"no interface is called {key}: did you mean {value}?",
+		"pf accepts interfaces that do not exist, so that this has no effect."},
+	"sourceport": {"weakens-security", []string{"pf.conf(5), keep state: replies pass by the state"},
+		"this rule passes everything that comes from this source port, to every port",
+		"Whoever sends chooses the source port. Replies need no rule: they pass by the state that the outgoing packet makes."},
 	"resolved": {"harmful", []string{"pf.conf(5): names are resolved when the rules are loaded", "openbsd/src sbin/pfctl/pfctl_parser.c, host_dns"},
 		"{value} is looked up only when the rules are loaded",
 		"If the name cannot be resolved then, as at boot before the resolver runs, pfctl refuses the whole file; a later change " +
