@@ -198,7 +198,7 @@ func (p *pfLexer) flush() {
 		p.neighbours.statement(expanded, raw)
 		p.names.statement(p.s, p.words)
 		p.queues.statement(p.words, p.skipped.resolved)
-		p.skipped.statement(p.words)
+		p.skipped.statement(p.words, expanded)
 		p.skipped.uplink(p.words)
 		p.spoof.statement(p.words)
 	}

@@ -286,7 +286,12 @@ type pfSkipped struct {
 	egress  word              // the first one that FreeBSD knows no members of
 	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
+
+	expansion int // how much text of macros was put in their places
 }
+
+// pfExpansion bounds the text of macros that is read once more in their places.
+const pfExpansion = 256 << 10
 
 // uplink finds the group egress, whose members OpenBSD's kernel alone keeps.
 func (k *pfSkipped) uplink(words []word) {
@@ -302,7 +307,7 @@ var cards = strings.Fields("age alc ale aq athn atw aue axe axen axge bce bge bn
 	"iwi iwm iwn iwx ix ixgb ixl ixv jme lii mcx mos msk msts mtd myx nep nfe nge oce pcn ral re rge rl run se sis sk smsc ste stge " +
 	"sunxi ti tl txp udav upl ure urndis urtwn vge vio vmx vr vte wb wpi xl xge xnf")
 
-func (k *pfSkipped) statement(words []word) {
+func (k *pfSkipped) statement(words, expanded []word) {
 	switch {
 	case len(k.rules) > pfNamesLimit:
 	case len(words) == 3 && words[1].text == "=":
@@ -335,7 +340,7 @@ func (k *pfSkipped) statement(words []word) {
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		k.hosts.rule(words, k.ifaces(words))
-		k.limited(k.expanded(words))
+		k.limited(expanded)
 		fixed := !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" })
 		on := false // which a rule has once
 		for i := 1; i+1 < len(words); i++ {
@@ -426,10 +431,11 @@ func (k *pfSkipped) expanded(words []word) []word {
 	var out []word
 	for _, w := range words {
 		value, known := k.values[w.text]
-		if !known || len(value) > maxMembers*pfMemberSize || len(out) > pfNamesLimit {
+		if !known || len(value) > maxMembers*pfMemberSize || k.expansion+len(value) > pfExpansion {
 			out = append(out, w)
 			continue
 		}
+		k.expansion += len(value)
 		for _, text := range strings.Fields(pfMarks.Replace(value)) {
 			out = append(out, word{span: w.span, line: w.line, text: text})
 		}
