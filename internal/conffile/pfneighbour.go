@@ -95,18 +95,11 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 // are not known here.
 func solicited(words []word) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.text == "icmp6-type" })
-	if i < 0 || i+1 == len(words) {
+	if i < 0 {
 		return true
 	}
-	types := words[i+1 : i+2]
-	if types[0].text == "{" {
-		end := slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" })
-		if end < 0 {
-			return true
-		}
-		types = words[i+2 : i+end]
-	}
-	return slices.ContainsFunc(types, func(w word) bool { return w.expands || w.text == "neighbrsol" || w.text == "135" })
+	types := words[i+1 : pfArgumentEnd(words, i+1, "icmp6-type")]
+	return len(types) == 0 || slices.ContainsFunc(types, func(w word) bool { return w.expands || w.text == "neighbrsol" || w.text == "135" })
 }
 
 // linkLocal reports sources that include every link-local address, from which

@@ -417,6 +417,8 @@ func TestLinuxTogether(t *testing.T) {
 		{"a bond by hash", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=802.3ad\n"}, "/etc/systemd/network/b.netdev:5:6 needs info\n"},
 		{"megabits for kilobits", []string{"/etc/config/sqm", "config queue 'wan'\n\toption interface 'eth1'\n\toption download '250'\n\toption upload '512'\n"}, "/etc/config/sqm:3:19 wrong-unit warning\n/etc/config/sqm:4:17 wrong-unit warning\n"},
 		{"kilobits", []string{"/etc/config/sqm", "config queue\n\toption interface 'eth1'\n\toption download '6000'\n\toption upload '512'\n"}, ""},
+		{"both directions that are off", []string{"/etc/config/sqm", "config queue 'wan'\n\toption enabled '1'\n\toption download '0'\n\toption upload '0'\n"}, "/etc/config/sqm:2:9 no-effect warning\n"},
+		{"a queue that is off", []string{"/etc/config/sqm", "config queue 'wan'\n\toption enabled '0'\n\toption download '0'\n\toption upload '0'\n"}, ""},
 		{"a direction that is off", []string{"/etc/config/sqm", "config queue\n\toption download '0'\n\toption upload '9000'\n"}, ""},
 		{"flows past the queue", []string{"/etc/config/sqm", "config queue 'wan'\n\toption enabled '1'\n\toption download '90000'\n", "/etc/config/firewall", "config defaults\n\toption flow_offloading_hw '1'\n\toption flow_offloading '1'\n"}, "/etc/config/firewall:2:9 conflict warning\n"},
 		{"an option in a file of another name", []string{"07-network", "config globals 'globals'\n\toption packet_steering '1'\n\nconfig interface 'wan'\n\toption proto 'dhcp'\n"}, ""},
