@@ -110,15 +110,28 @@ func (s *scanner) outside(line, from, to int, head string) [][2]Span {
 // joinedWord is an assignment in a line of several, as pages have them whose line ends were lost.
 var joinedWord = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:\.[A-Za-z0-9_%-]+)+="?[-A-Za-z0-9_]+"?$`)
 
+// What stands between assignments whose line ends were lost: commands, to which the language of a block may be glued, and a file that
+// they are written to.
+var (
+	joinedCommand = []string{"sysctl", "shsysctl", "bashsysctl", "sudo", "doas", "-w"}
+	joinedFile    = regexp.MustCompile(`^[ \t]*(?:ba)?(?:sh)?` + asRoot + `(?:cat|tee)(?: -a)?(?: >{1,2})? /\S+/(?:sysctl|loader)\.conf(?:\.local)? << ?['"]?EOF['"]? `)
+	joinedEnd     = regexp.MustCompile(` EOF[ \t\r]*$`)
+)
+
 // joined returns the names and values of a line that consists of assignments, with comments between them.
 func (s *scanner) joined(line, from, to int) (found [][2]Span) {
 	const longest = 16 << 10
-	if to-from > longest || strings.Count(s.src[from:to], "=") < 2 {
+	if to-from > longest || !strings.Contains(s.src[from:to], "=") {
 		return nil
 	}
-	comment := false
+	comment, command := false, false
+	if m := joinedFile.FindStringIndex(s.src[from:to]); m != nil {
+		from, to, command = from+m[1], to-len(joinedEnd.FindString(s.src[from+m[1]:to])), true
+	}
 	for _, w := range s.fields(from, to, line) {
 		switch {
+		case slices.Contains(joinedCommand, w.text):
+			command, comment = true, false
 		case joinedWord.MatchString(w.text):
 			name, value, _ := strings.Cut(w.text, "=")
 			quote := len(value) - len(strings.TrimLeft(value, `"`))
@@ -131,7 +144,8 @@ func (s *scanner) joined(line, from, to int) (found [][2]Span) {
 			return nil
 		}
 	}
-	if text := strings.TrimSpace(s.src[from:to]); len(found) < 2 || text[0] == '#' && len(found) < 3 {
+	commented := strings.HasPrefix(strings.TrimSpace(s.src[from:to]), "#")
+	if len(found) == 0 || len(found) < 2 && !command || commented && len(found) < 3 {
 		return nil
 	}
 	return found

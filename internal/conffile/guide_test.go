@@ -31,6 +31,9 @@ func TestGuideSystem(t *testing.T) {
 		{"rules of words alone", "# OpenBSD\n```\nblock in log\nset skip on lo0\npass out quick\n```\n", OpenBSD},
 		{"prose with the words of a rule", "# OpenBSD\n```\nblock in log files\nset skip on lo0\n```\n", ""},
 		{"a command among the lines", "/etc/rc.conf.local\n```\na=1\nb=2\n(kldstat -n x) || kldload x\nc=3\nifconfig_em0=DHCP\n```\n", FreeBSD},
+		{"commands without their line ends", "shsysctl net.inet.tcp.tso=0 sysctl kern.ipc.somaxconn=512\nThat is all that there is to say.\nIt was not so hard to do it.\n", FreeBSD},
+		{"a file without its line ends", "The file is written at once.\nshcat > /boot/loader.conf << 'EOF' hw.igb.rxd=\"512\" kern.ipc.nmbclusters=9 EOF\n", FreeBSD},
+		{"a file of nothing", "shcat > /boot/loader.conf << EOF = \nshcat > /boot/loader.conf << EOF ", ""},
 		{"code of a page", "<h2>FreeBSD</h2>\n<pre class=\"x\">\n<code class=\"y\">\ntable &lt;a&gt; persist\n<span class=\"k\">block</span> in from &lt;a&gt;\n</code></pre>\n", FreeBSD},
 		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
 	} {

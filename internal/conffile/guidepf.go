@@ -49,7 +49,7 @@ func pfText(text string) bool {
 // pfWhole are entries that tell something of a whole file, of which a block of a guide is a part, and whether their value is a
 // line.
 var pfWhole = map[string]bool{"pf:rule/again": true, "pf:rule/unreached": true, "pf:rule/overruled": true, "pf:rule/overload": true,
-	"pf:rule/second": true, "pf:rule/source": true,
+	"pf:rule/second": true, "pf:rule/opened": true, "pf:rule/source": true,
 	"pf:rule/macro": false, "pf:rule/table": false, "pf:rule/neighbours": false, "pf:rule/default-queue": false,
 	"pf:rule/unused": false, "pf:rule/loopback": false, "pf:rule/uncapped": false, "pf:rule/guarantees": false,
 	"pf:rule/skipped": false, "pf:rule/queue": false}

@@ -18,6 +18,7 @@ func (s *scanner) pf() {
 	p.flush()
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
+	p.reach.conclude(s)
 	p.queues.conclude(s)
 	p.overload.conclude(s, p.neighbours.elsewhere || p.filled)
 	p.skipped.conclude(s, p.neighbours.elsewhere || p.filled)
@@ -197,7 +198,7 @@ func (p *pfLexer) flush() {
 		p.neighbours.statement(expanded, raw)
 		p.names.statement(p.s, p.words)
 		p.queues.statement(p.words, p.skipped.resolved)
-		p.skipped.statement(p.words)
+		p.skipped.statement(p.words, expanded)
 		p.skipped.uplink(p.words)
 		p.spoof.statement(p.words)
 	}

@@ -43,16 +43,17 @@ func (p *pfLexer) pfResolved(words []word) {
 	if p.named || p.filled || !slices.Contains([]string{"pass", "block", "match", "table", "nat", "rdr"}, first) {
 		return
 	}
-	depth := 0
+	depth, list := 0, "" // the word before the list that is open
 	for i, w := range words[1:] {
+		before := words[i].text
 		switch w.text {
 		case "{":
 			depth++
+			list = before
 		case "}":
 			depth--
 		}
-		before := words[i].text
-		member := depth > 0 && (first == "table" || before != "on" && slices.Contains([]string{"from", "to", "{"}, p.opened(words[:i+1])))
+		member := depth > 0 && (first == "table" || before != "on" && slices.Contains([]string{"from", "to", "{"}, list))
 		if !member && !slices.Contains([]string{"from", "to", "!"}, before) && !slices.Contains(pfTranslated, before) {
 			continue
 		}
@@ -62,16 +63,6 @@ func (p *pfLexer) pfResolved(words []word) {
 			return
 		}
 	}
-}
-
-// opened is the word before the list that is open at the end of words.
-func (p *pfLexer) opened(words []word) string {
-	for i := len(words) - 1; i > 0; i-- {
-		if words[i].text == "{" {
-			return words[i-1].text
-		}
-	}
-	return ""
 }
 
 // hostName is the full name of a host, and its last label.

@@ -11,6 +11,7 @@ import (
 type pfOrder struct {
 	reached int
 	free    bool // set require-order no
+	options bool // it is a whole file, which sets some
 	told    bool
 }
 
@@ -38,6 +39,7 @@ func (o *pfOrder) statement(s *scanner, words []word) {
 	case place == 1:
 		place = 0
 	}
+	o.options = o.options || first.text == "set"
 	switch {
 	case s.system != FreeBSD || o.free || o.told || first.quoted:
 	case first.text == "set" && len(words) > 2 && words[1].text == "require-order":
@@ -47,8 +49,9 @@ func (o *pfOrder) statement(s *scanner, words []word) {
 	case place == 0:
 	case place < o.reached:
 		o.told = true
-		s.reject(first.line, first.span, "out of order: pfctl of FreeBSD takes "+pfStageNames[place]+
-			" only before "+pfStageNames[o.reached]+"; move the line up, or say set require-order no")
+		s.rejected(Reject{Line: first.line, Span: first.span, certain: o.options,
+			Reason: "out of order: pfctl of FreeBSD takes " + pfStageNames[place] + " only before " + pfStageNames[o.reached] +
+				"; move the line up, or say set require-order no"})
 	default:
 		o.reached = place
 	}

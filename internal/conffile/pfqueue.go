@@ -282,11 +282,16 @@ type pfSkipped struct {
 	clamps  [][2]word         // max-mss of rules, and their interfaces
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
-	missed  []word            // misspelt loopbacks of set skip
+	missed  []word            // misspelt loopbacks
 	egress  word              // the first one that FreeBSD knows no members of
 	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
+
+	expansion int // how much text of macros was put in their places
 }
+
+// pfExpansion bounds the text of macros that is read once more in their places.
+const pfExpansion = 256 << 10
 
 // uplink finds the group egress, whose members OpenBSD's kernel alone keeps.
 func (k *pfSkipped) uplink(words []word) {
@@ -302,7 +307,7 @@ var cards = strings.Fields("age alc ale aq athn atw aue axe axen axge bce bge bn
 	"iwi iwm iwn iwx ix ixgb ixl ixv jme lii mcx mos msk msts mtd myx nep nfe nge oce pcn ral re rge rl run se sis sk smsc ste stge " +
 	"sunxi ti tl txp udav upl ure urndis urtwn vge vio vmx vr vte wb wpi xl xge xnf")
 
-func (k *pfSkipped) statement(words []word) {
+func (k *pfSkipped) statement(words, expanded []word) {
 	switch {
 	case len(k.rules) > pfNamesLimit:
 	case len(words) == 3 && words[1].text == "=":
@@ -335,7 +340,7 @@ func (k *pfSkipped) statement(words []word) {
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
 		k.hosts.rule(words, k.ifaces(words))
-		k.limited(k.expanded(words))
+		k.limited(expanded)
 		fixed := !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" })
 		on := false // which a rule has once
 		for i := 1; i+1 < len(words); i++ {
@@ -346,6 +351,9 @@ func (k *pfSkipped) statement(words []word) {
 			}
 			if words[i].text == "on" && !words[i].quoted && !on {
 				on = true
+				if noLoopback.MatchString(words[i+1].text) {
+					k.missed = append(k.missed, words[i+1])
+				}
 				k.rules = append(k.rules, w)
 				k.clamp(words[i+2:], w)
 			}
@@ -365,7 +373,7 @@ const usualConnections = 6
 
 // limited finds a rule for servers of web or mail that lets a source connect less often than is usual.
 func (k *pfSkipped) limited(words []word) {
-	limits := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "max-src-conn") })
+	limits := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "max-src-") })
 	if limits < 0 || words[0].text != "pass" || len(k.few) >= pfNamesLimit {
 		return
 	}
@@ -377,7 +385,7 @@ func (k *pfSkipped) limited(words []word) {
 		limit, seconds, _ := strings.Cut(words[i+1].text, "/")
 		most, err := strconv.Atoi(limit)
 		window, _ := strconv.Atoi(seconds)
-		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
+		counted := slices.Contains([]string{"max-src-conn", "max-src-conn-rate", "max-src-states"}, words[i].text)
 		if counted && err == nil && (most < usualConnections || window > 4*most) {
 			w := words[i]
 			w.span.End, w.text = max(w.span.End, words[i+1].span.End), w.text+" "+words[i+1].text
@@ -423,10 +431,11 @@ func (k *pfSkipped) expanded(words []word) []word {
 	var out []word
 	for _, w := range words {
 		value, known := k.values[w.text]
-		if !known || len(value) > maxMembers*pfMemberSize || len(out) > pfNamesLimit {
+		if !known || len(value) > maxMembers*pfMemberSize || k.expansion+len(value) > pfExpansion {
 			out = append(out, w)
 			continue
 		}
+		k.expansion += len(value)
 		for _, text := range strings.Fields(pfMarks.Replace(value)) {
 			out = append(out, word{span: w.span, line: w.line, text: text})
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pfReach follows the rules with quick that decide about all packets of their kind, and emits pf:rule/unreached at later
@@ -12,6 +14,11 @@ import (
 type pfReach struct {
 	deciding []pfScope
 	waiting  []pfScope // rules without quick, of which the last one that fits decides
+
+	closed  int    // the line of the first rule that blocks all that comes in
+	sources []word // of rules that pass all that comes from a port
+	some    bool   // later rules pass a part of it
+	opening word   // the one that passes all of it
 }
 
 // maxDeciding bounds the rules that are kept, of which a file has a few, and maxWaiting those that a later one may
@@ -64,6 +71,7 @@ func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string
 		return // a macro may hold quick; log (matches) is about later rules
 	}
 	scope := pfScopeOf(words, resolved)
+	r.opens(scope)
 	if line := r.first(scope); line > 0 && scope.narrow {
 		s.pfName("pf:rule/unreached", words[0], strconv.Itoa(line))
 		return
@@ -74,6 +82,47 @@ func (r *pfReach) statement(s *scanner, words []word, resolved func(word) string
 	r.wait(s, scope)
 	if scope.plain && scope.quick && len(r.deciding) < maxDeciding {
 		r.deciding = append(r.deciding, scope)
+	}
+}
+
+// opens follows whether all connections that come in are blocked, some of them passed again, and at last all.
+func (r *pfReach) opens(scope pfScope) {
+	if scope.direction == "out" || scope.first.text == "match" {
+		return
+	}
+	all := scope.whole() && scope.iface == "" && scope.family == ""
+	switch block := scope.first.text == "block"; {
+	case block && all && r.closed == 0:
+		r.closed = scope.line
+	case block && !slices.ContainsFunc(scope.parts[:], func(part []string) bool { return part != nil }):
+		r.opening = word{} // it holds again, on an interface
+	case !block && all && r.some:
+		r.opening = scope.first
+	case !block && !all && r.closed > 0:
+		r.some = true
+		if scope.fromPort() && len(r.sources) < maxDeciding {
+			r.sources = append(r.sources, scope.first)
+		}
+	}
+}
+
+// outside is an interface, or the macro of one, that the Internet is behind; "" is any.
+var outside = regexp.MustCompile(`(?i)^$|ext|wan|egress|^any$`)
+
+// fromPort reports a rule about all that comes from outside from a port, wherever it goes.
+func (scope pfScope) fromPort() bool {
+	parts := scope.parts
+	return parts[pfFromPort] != nil && parts[pfFrom] == nil && parts[pfTo] == nil && parts[pfToPort] == nil && parts[pfUser] == nil &&
+		scope.plain && outside.MatchString(scope.iface)
+}
+
+// conclude emits pf:rule/opened at the rule that passes all that an earlier one blocks; the value is the line of that.
+func (r *pfReach) conclude(s *scanner) {
+	for _, w := range r.sources {
+		s.pfName("pf:rule/sourceport", w, w.text)
+	}
+	if r.opening.line > 0 {
+		s.pfName("pf:rule/opened", r.opening, strconv.Itoa(r.closed))
 	}
 }
 

@@ -239,7 +239,7 @@ func TestPFNeighbours(t *testing.T) {
 		{"pass inet6 proto icmp6\nblock all", "1:1 pf:rule/overruled=2\n2:1 pf:rule/neighbours=blocked\n2:1 pf:rule/loopback=lo0\n"},
 		{"pass quick inet6 proto icmp6\nblock all", "2:1 pf:rule/loopback=lo0\n"},
 		{"block all\npass out inet6", "1:1 pf:rule/neighbours=blocked\n"},
-		{"block all\npass in proto tcp to 2001:db8::1 port 80\npass", ""},
+		{"block all\npass in proto tcp to 2001:db8::1 port 80\npass quick", "3:1 pf:rule/opened=1\n"},
 		{"block all\npass in inet6 proto tcp\nanchor \"mine\"", ""},
 		{"block all\npass in inet6 proto tcp\nanchor \"ftp-proxy/*\"", "1:1 pf:rule/neighbours=blocked\n"},
 		{"block in inet6 proto icmp6 icmp6-type echoreq", ""}, {"block in inet6 proto icmp6 from <bad>", ""},

@@ -63,6 +63,8 @@ func TestTogether(t *testing.T) {
 		{"a tag that there is not", []string{rc, "vlans_em0=\"20 4095\"\nifconfig_em0=up\n"}, "lists the tag 4095"},
 		{"a VLAN above its parent", []string{rc, "vlans_em0=\"20\"\nifconfig_em0=up\nifconfig_em0_20=\"inet 192.0.2.9/24 mtu 9000\"\n"}, "sets mtu 9000, and em0"},
 		{"a VLAN below its parent", []string{rc, "vlans_em0=\"20\"\nifconfig_em0=\"up mtu 9000\"\nifconfig_em0_20=\"inet 192.0.2.9/24 mtu 1500\"\n"}, ""},
+		{"rules of a guide out of order", []string{"guide.md", "# pf on FreeBSD\n```\nset skip on lo\nblock in all\npass out\nscrub in all\n```\n"}, "out of order"},
+		{"parts of a guide", []string{"guide.md", "# pf on FreeBSD\n```\npass out\nblock in all\nscrub in all\nnat on em0 from 192.0.2.0/24 -> (em0)\n```\n"}, ""},
 		{"a translation without its firewall", []string{rc, "natd_enable=YES\n"}, "natd_enable does nothing without firewall_enable"},
 		{"two daemons", []string{rc, "ntpd_enable=YES\nchronyd_enable=YES\n"}, "start two daemons for one task"},
 		{"one of two daemons", []string{rc, "ntpd_enable=NO\nchronyd_enable=YES\n"}, ""},

@@ -48,6 +48,12 @@ func defaultText(r *catalog.Record, normal float64, hasStandard bool, version ca
 	return fmt.Sprintf("%.0f", normal)
 }
 
+// pfHeadlines are those of rules of pf.conf whose word says little.
+var pfHeadlines = map[string]string{
+	"pf:rule/neighbours": "this rule also blocks IPv6 neighbour discovery",
+	"pf:rule/synproxy":   "synproxy leaves these connections without window scaling",
+}
+
 // valueMessage is the headline of a judgement; because says the rest.
 func (k *checker) valueMessage(code string, e conffile.Entry, normal string, version catalog.Version) string {
 	value := e.Value
@@ -56,8 +62,8 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 	}
 	setting := e.Name + " = " + value
 	switch {
-	case e.Name == "pf:rule/neighbours":
-		return "this rule also blocks IPv6 neighbour discovery"
+	case pfHeadlines[e.Name] != "":
+		return pfHeadlines[e.Name]
 	case strings.HasPrefix(e.Name, "pf:rule/"):
 		setting = strconv.Quote(e.Key)
 	case strings.HasPrefix(e.Name, "link-file:"):
