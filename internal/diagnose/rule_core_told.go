@@ -24,7 +24,7 @@ func coreTold() Rule {
 			for line := range strings.Lines(f.Rest) {
 				at++
 				src := facts.Source{From: f.Host, Line: at, Text: strings.TrimSpace(line)}
-				if f.System == system.FreeBSD && oneCoreOfPPPoE.MatchString(line) && !coreNotFull.MatchString(line) {
+				if said := oneCoreOfPPPoE.FindString(line); f.System == system.FreeBSD && said != "" && !coreNotFull.MatchString(said) {
 					return sessionOnOneCore(src)
 				}
 				if !saysCoreFull(line) {
@@ -43,7 +43,7 @@ func coreTold() Rule {
 
 // oneCoreOfPPPoE says that a session of PPPoE runs on one core, which on FreeBSD takes all packets of it in one receive queue.
 var oneCoreOfPPPoE = regexp.MustCompile(`(?i)\bppp(?:oe)?\b[^.?]{0,80}\b(?:(?:(?:only|just) )?(?:one|a single|1) (?:cpu |of the )?(?:cores?|thread|queue)|` +
-	`single[- ](?:core|thread(?:ed)?|queue))\b`)
+	`single[- ](?:core|thread(?:ed)?|queue))\b[^.,;(]{0,60}`)
 
 // sessionOnOneCore is what is done about it: netisr spreads by the headers inside of the session.
 func sessionOnOneCore(src facts.Source) []Finding {
