@@ -147,16 +147,24 @@ type pfHosts struct {
 
 type pfPassed struct{ iface, protocols string }
 
-func (h *pfHosts) rule(words []word, iface string) {
+func (h *pfHosts) rule(words []word, ifaces []string) {
 	protocols := pfProtocols(words)
 	if slices.ContainsFunc(words, func(w word) bool { return w.text == "out" }) {
 		return
 	}
-	h.looped = h.looped || words[0].text == "pass" && pfLoops(words, iface, protocols)
+	all := ifaces == nil
+	if all {
+		ifaces = []string{""}
+	}
+	h.looped = h.looped || words[0].text == "pass" && slices.ContainsFunc(ifaces, func(iface string) bool {
+		return pfLoops(words, iface, protocols)
+	})
 	switch {
 	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
-		h.passed = append(h.passed, pfPassed{iface, protocols})
-	case words[0].text == "block" && iface == "" && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
+		for _, iface := range ifaces {
+			h.passed = append(h.passed, pfPassed{iface, protocols})
+		}
+	case words[0].text == "block" && all && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
 		pfScopeOf(words, func(w word) string { return w.text }).whole():
 		h.blocks = words[0]
 	}

@@ -131,6 +131,14 @@ func flapAction(f *facts.Facts, name string) string {
 		return "check the log of pppd and of the modem for the reason: a link without answers to LCP echoes, a loss of sync, or a " +
 			"session that the provider ended"
 	}
+	if bypassCard.MatchString(f.Rest) || slices.ContainsFunc(slices.Concat(f.Lines("dmesg"), f.Lines("lspci -vv")), bypassCard.MatchString) {
+		return "check whether the card's bypass relays switched (the program that feeds their watchdog, and its log): each switch " +
+			"interrupts the link; if they did not, replace the cable or optic"
+	}
+	if inNetmap(f, name) {
+		return "compare the times with the log of the program that uses the interface through netmap (such as an IPS): each " +
+			"start and stop of it resets the card; if they differ, replace the cable or optic"
+	}
 	if f.System == system.FreeBSD && usbCardName.MatchString(name) {
 		return "try another USB port and cable, then another adapter: USB adapters often drop off the bus or lose their link; for a " +
 			"router use a PCI Express card"
@@ -148,6 +156,19 @@ func flapAction(f *facts.Facts, name string) string {
 	}
 	return "replace the cable or optic, then change the switch port; if it continues, disable Energy Efficient Ethernet (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
+}
+
+// bypassCard is a card whose relays connect two of its ports with each other when the host does not serve them.
+var bypassCard = regexp.MustCompile(`(?i)\bbypass[- ](?:NICs?|(?:network )?(?:cards?|adapters?)|relays?|ports?|watchdog|controller)\b|` +
+	`\b(?:NICs?|cards?|adapters?|ports?) with (?:\w+ )?bypass\b|\b(?:LAN|hardware) bypass\b`)
+
+// inNetmap reports whether the log shows netmap on the interface: a program that opens or closes it stops and starts the card
+// (iflib_netmap_register in sys/net/iflib.c).
+func inNetmap(f *facts.Facts, name string) bool {
+	return slices.ContainsFunc(f.Lines("dmesg"), func(line string) bool {
+		at := strings.Index(line, "netmap")
+		return at >= 0 && slices.Contains(strings.FieldsFunc(line[at:], func(r rune) bool { return strings.ContainsRune(" :,;^/@'\"", r) }), name)
+	})
 }
 
 // dialledName are interfaces of PPP, which no cable of their own holds up.

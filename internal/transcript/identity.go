@@ -152,7 +152,8 @@ var relatives = []struct {
 		`\d received packets dropped due to low memory|SMART,RUNNING|` +
 		`inet6 \S+ prefixlen \d+ secured|\butun\d+: flags=|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
 		`iperf3-darwin|mbuf 2KB clusters in use|^(?:.*\W)?Ethernet \[[A-Z]\w+\]: |\]: Tx stalled\? Resetting chipset|` +
-		`^Request timeout for icmp_seq \d|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+		`^Request timeout for icmp_seq \d|^(?:\(\S+\) )?[\w.-]+@\S*(?:[Mm]ac[Bb]ook|i[Mm]ac|[Mm]ac-?[Mm]ini|-Air\b)\S* \S+ % |` +
+		`^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
 	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\b[Dd]ragon[Ff]ly(?: ?BSD)? v?\d+\.\d`), "DragonFly BSD"},
 	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
