@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // coreTold finds the sentence of a post that says that a processor has no time left, where no output shows it.
@@ -22,18 +23,35 @@ func coreTold() Rule {
 			at := 0
 			for line := range strings.Lines(f.Rest) {
 				at++
+				src := facts.Source{From: f.Host, Line: at, Text: strings.TrimSpace(line)}
+				if said := oneCoreOfPPPoE.FindString(line); f.System == system.FreeBSD && said != "" && !coreNotFull.MatchString(said) {
+					return sessionOnOneCore(src)
+				}
 				if !saysCoreFull(line) {
 					continue
 				}
 				return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
 					"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
-					one("CPU", []facts.Source{{From: f.Host, Line: at, Text: strings.TrimSpace(line)}}, "according to the text, a core is fully busy")))
+					one("CPU", []facts.Source{src}, "according to the text, a core is fully busy")))
 			}
 			return nil
 		},
 		Fires: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s with one core at 100%.\n"},
 		Quiet: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s, no core is at 100%.\n"},
 	}
+}
+
+// oneCoreOfPPPoE says that a session of PPPoE runs on one core, which on FreeBSD takes all packets of it in one receive queue.
+var oneCoreOfPPPoE = regexp.MustCompile(`(?i)\bppp(?:oe)?\b[^.?]{0,80}\b(?:(?:(?:only|just) )?(?:one|a single|1) (?:cpu |of the )?(?:cores?|thread|queue)|` +
+	`single[- ](?:core|thread(?:ed)?|queue))\b[^.,;(]{0,60}`)
+
+// sessionOnOneCore is what is done about it: netisr spreads by the headers inside of the session.
+func sessionOnOneCore(src facts.Source) []Finding {
+	found := decisive(do("let netisr spread the packets by their inner headers: net.isr.dispatch=deferred in /etc/sysctl.conf, and "+
+		"net.isr.maxthreads=-1 with net.isr.bindthreads=1 in /boot/loader.conf; pfSense 2.8 has the faster if_pppoe",
+		one("PPPoE", []facts.Source{src}, "according to the text, its packets run on one core")))
+	found[0].Because = "A card cannot tell the flows inside of a PPPoE session apart: all of its packets arrive in one queue, and one core handles them."
+	return found
 }
 
 // saysCoreFull reports whether a sentence of a line says so.

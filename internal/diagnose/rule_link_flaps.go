@@ -22,6 +22,7 @@ func linkFlaps() Rule {
 		Because: "Each time, everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			logs := linkLogs(in.Facts)
+			moved, movers := carpMoved(in.Facts, logs)
 			said := func(name string) bool { return logs[name] != nil && len(logs[name].downs) >= oftenDown }
 			var out []Finding
 			for i := range in.Facts.NICs {
@@ -40,16 +41,14 @@ func linkFlaps() Rule {
 			for _, name := range slices.Sorted(maps.Keys(logs)) {
 				if how, seen := logs[name].flaps(); how != "" {
 					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
-				} else if moved := carpMoved(in.Facts, name, logs[name]); moved != nil {
-					out = append(out, moved...)
-				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
+				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) && !slices.Contains(movers, name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
 					found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or a " +
 						"settings change."
 					out = append(out, do("if it happens again: "+flapAction(in.Facts, name), found)...)
 				}
 			}
-			return slices.Concat(withoutMember(in.Facts), out, stillDown(in.Facts, logs), leftBundle(in.Facts), withdrawnFunction(in.Facts))
+			return slices.Concat(withoutMember(in.Facts), out, moved, stillDown(in.Facts, logs), leftBundle(in.Facts), withdrawnFunction(in.Facts))
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
@@ -58,24 +57,44 @@ func linkFlaps() Rule {
 	}
 }
 
-// carpMoved finds a link that went down and took CARP's groups to the other node (carp_sc_state in FreeBSD's
-// sys/netinet/ip_carp.c): with preempt those of all interfaces.
-func carpMoved(f *facts.Facts, name string, l *linkLog) []Finding {
+// carpMoved finds links that went down and took CARP's groups to the other node (carp_sc_state in FreeBSD's
+// sys/netinet/ip_carp.c): with preempt those of all interfaces. Of a group on a lagg or bridge they are its members that fell.
+func carpMoved(f *facts.Facts, logs map[string]*linkLog) (found []Finding, names []string) {
 	for i, line := range f.Lines("dmesg") {
 		m := carpChange.FindStringSubmatch(line)
-		if m == nil || len(l.downs) == 0 || m[3] != "MASTER" || !strings.HasPrefix(m[5], "hardware interface down") {
+		if m == nil || m[3] != "MASTER" || !strings.HasPrefix(m[5], "hardware interface down") {
 			continue
 		}
 		_, on, _ := strings.Cut(m[1], "@")
-		if on != name && !strings.HasPrefix(on, name+".") && !strings.HasPrefix(on, name+"_vlan") {
+		on, _, _ = strings.Cut(strings.Replace(on, "_vlan", ".", 1), ".")
+		if logs[on] == nil || len(logs[on].downs) == 0 || len(logs[on].downs) >= oftenDown {
 			continue
 		}
-		found := with(Info, one(name, []facts.Source{l.downs[0], f.Line("dmesg", i+1)}, "its link went down, and CARP gave up the master role"))
+		names = []string{on}
+		if builtOn.MatchString(on) {
+			names = fallenMembers(logs)
+		}
+		if len(names) == 0 {
+			return nil, nil
+		}
+		found = with(Info, one(shortList(names, 4), []facts.Source{logs[names[0]].downs[0], f.Line("dmesg", i+1)},
+			"the link went down, and CARP gave up the master role"))
 		found[0].Because = "A node without this link advertises a higher skew for all groups (net.inet.carp.ifdown_demotion_factor): the other " +
 			"node takes over. This works as designed; the link is what to look at."
-		return decisive(do("find out why the link failed (cable, switch port, optic, or somebody who pulled it); "+flapAction(f, name), found))
+		return decisive(do("find out why the link failed (cable, switch port, optic, or somebody who pulled it); "+
+			flapAction(f, names[0]), found)), names
 	}
-	return nil
+	return nil, nil
+}
+
+// fallenMembers are the links with a cable that the log shows going down.
+func fallenMembers(logs map[string]*linkLog) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if len(logs[name].downs) > 0 && !builtOn.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (sysfs, the
@@ -177,7 +196,7 @@ func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
 			at, on = append(at, logs[name].downAt...), append(on, logs[name].downOn...)
 		}
 	}
-	if len(names) == 0 || f.System != system.Linux { // on the BSDs it is said of each change of settings as well
+	if len(names) == 0 || f.System != system.Linux && !saidToFlap.MatchString(f.Rest) { // the BSDs say it of a change of settings as well
 		return nil
 	}
 	slices.Sort(at)
@@ -187,6 +206,9 @@ func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
 	found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or " +
 		"a settings change."
 	found = do("if it happens again: "+flapAction(f, names[0]), found)
+	if f.System != system.Linux {
+		return decisive(found)
+	}
 	if n := len(names); n > 1 && (together(at, n, closely) || near(on, n, closely)) {
 		found = with(Warning, one(shortList(names, most), sample(seen), "these links went down together, and the "+
 			"log does not show them coming up again"))
@@ -198,6 +220,9 @@ func stillDown(f *facts.Facts, logs map[string]*linkLog) []Finding {
 	}
 	return found
 }
+
+// saidToFlap are the words of somebody who saw a link go down more often than the log that was copied shows.
+var saidToFlap = regexp.MustCompile(`(?i)\b(?:is|are|keeps?|starts?|started|was|were|interface|link|port)\s+flap(?:s|ped|ping)\b`)
 
 // shortList are names, of many the first.
 func shortList(names []string, most int) string {

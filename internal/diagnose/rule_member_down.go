@@ -17,6 +17,12 @@ func memberDown() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				if cardNotUp(n) {
+					found := decisive(with(Info, one(n.Name, []facts.Source{n.Source}, "it is PROMISC, as bridge members are, but not UP")))
+					found[0].Because = "A bridge makes its members promiscuous, and does not switch them on: nothing passes this card."
+					out = append(out, do("ifconfig "+n.Name+" up, and ifconfig_"+n.Name+"=\"up\" in /etc/rc.conf", found)...)
+					continue
+				}
 				if !virtualPort.MatchString(n.Name) || n.Source.From != "ifconfig -a" || flagUp(n.Source.Text) ||
 					!hasFlag(n.Source.Text, "RUNNING") || !hasFlag(n.Source.Text, "PROMISC") {
 					continue
@@ -35,6 +41,12 @@ func memberDown() Rule {
 		Quiet: freebsdExample("ifconfig -a", "tap3: flags=8902<BROADCAST,PROMISC,SIMPLEX,MULTICAST> metric 0 mtu 1500\n"+
 			"\tether 02:00:00:00:00:02\n"),
 	}
+}
+
+// cardNotUp reports whether a card was given to a bridge, which makes it PROMISC, and nobody switched it on.
+func cardNotUp(n *facts.NIC) bool {
+	return physical(n) && n.Source.From == "ifconfig -a" && hasFlag(n.Source.Text, "PROMISC") &&
+		!hasFlag(n.Source.Text, "PPROMISC") && !flagUp(n.Source.Text) && !hasFlag(n.Source.Text, "RUNNING")
 }
 
 // hasFlag reports whether a flag is among those of an interface's line.

@@ -291,6 +291,39 @@ func toldRateOf100() Rule {
 var limitOf100 = regexp.MustCompile(`(?i)\b(?:hard limit of|exactly|capped at|limited to|stuck at|(?:links?|negotiat\w+|connect\w*) (?:at|to)(?: only)?) ` +
 	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
 
+// mbufsTold finds a post that says that the BSDs ran out of network memory, without an output that shows it.
+func mbufsTold() Rule {
+	return Rule{
+		ID: "mbufs-told", Title: "The text says that network memory ran out", Severity: Info, Needs: []string{"identity"}, Systems: onBSD(),
+		Because: "Without mbufs nothing is received or sent until some are freed: a limit that is too low for the cards and queues, " +
+			"programs that do not read, or a leak.",
+		Confirm: "netstat -m shows a pool at its limit, or denied requests.",
+		Check: func(in Input) []Finding {
+			s, ok := says(certain(in.Facts), mbufsGone)
+			if !ok || mbufsMayGo.MatchString(s.text) {
+				return nil
+			}
+			return decisive(do("look with netstat -m which pool is at its limit, and raise that (FreeBSD: kern.ipc.nmbclusters, nmbjumbop, nmbufs; "+
+				"OpenBSD: kern.maxclusters); if the use only grows, find what holds them: netstat -an (Recv-Q, Send-Q), the driver, tunnels",
+				one("mbufs", saidAt(in.Facts, s), "according to the text, they ran out")))
+		},
+		Fires: inBSDsWords("Under load it ran out of mbuf clusters.\n"),
+		Quiet: inBSDsWords("If it runs out of mbuf clusters, raise the limit.\n"),
+	}
+}
+
+// mbufsGone is a sentence that says so; mbufsMayGo are words of a manual, which says when they would.
+var (
+	mbufsGone = regexp.MustCompile(`(?i)\b(?:ran|runs?|running) out of (?:the )?(?:network )?mbufs?\b|\bmbufs? exhaustion\b|` +
+		`\bmbufs?(?: clusters?| space| pools?)? (?:(?:is|are|was|were|got|gets|being) )?(?:all )?(?:exhausted|depleted|used up)\b|` +
+		`\bmbuf usage (?:\w+ ){0,5}(?:100 ?%|max(?:ed|imum)?\b)|\bexhaust(?:s|ed|ing) (?:all |the |our |its |my )*mbufs?\b`)
+	mbufsMayGo = regexp.MustCompile(`(?i)\b(?:if|can|common|avoid\w*|prevent\w*|in case|happens when|known)\b`)
+)
+
+func inBSDsWords(post string) Example {
+	return Example{Texts: map[string]string{"uname -a": unameFreeBSD}, Post: post, Alone: true}
+}
+
 func inWordsAlone(post string) Example {
 	return Example{Texts: map[string]string{"uname -a": unameLinux}, Post: post, Alone: true}
 }

@@ -25,7 +25,7 @@ func Rules() []Rule {
 		timestampsRejected(), signaturesRefused(), reversePath(), routingLoop(), neighbourSilent(), routeDetour(), lateAcks(), routeWindow(),
 		timeWaitOverflow(),
 		cpuSaturated(), processorCost(), cpuStolen(), coreSaturated(), packetThread(), pollerSaturated(), netmapRing(), programCore(), coreTold(),
-		mtuTold(), changeHelped(), counterTold(), windowTold(), toldRateOf100(),
+		mtuTold(), mbufsTold(), changeHelped(), counterTold(), windowTold(), toldRateOf100(),
 		oneCore(), oneQueue(), busyQueue(), interruptStorm(),
 		netisrThread(), netisrDrops(), inputQueue(),
 		aspmLoss(), ringSmall(), ringDrops(), virtualFunctionDrops(), powerSaving(), pauseFrames(), mixedSpeeds(),

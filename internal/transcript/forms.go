@@ -196,7 +196,7 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\W*(?:kernel: )?[A-Za-z][\w-]+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`^\W*(?:kernel: )?[a-z]\w+ (?:\d+-[\d.]+:\d+\.\d+|[0-9a-f]{6,10}\.[\w-]+) [a-z][\w.-]*: \S|TX timeout detected|` +
 		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
-		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
+		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\b|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
 	{regexp.MustCompile(`^CPU Utilization: (?:local|remote)/`), "iperf3"},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:(?:\[[TR]X-[CS]\])? +\d+\.\d+- *\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes |` +
