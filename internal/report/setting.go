@@ -27,6 +27,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	}
 	if !gone && !vague {
 		p.field("active", activeWords(here)+scopeWords(r))
+		p.field("combined", combineWords(r))
 	}
 	if !vague && (!gone || !unknownDefault(r)) {
 		settingDefaults(&p, r, version)
@@ -329,6 +330,25 @@ func kindWords(k catalog.Kind) string {
 		return "never: read-only, reported by the kernel"
 	}
 	return "at a time that is not established"
+}
+
+// combineWords says how the kernel makes one value of those of all and of an interface,
+// unless the description says it already.
+func combineWords(r *catalog.Record) string {
+	if strings.Contains(r.Does, " all ") {
+		return ""
+	}
+	switch r.Combine {
+	case "and":
+		return "counts only where all and the interface both say so"
+	case "or":
+		return "one of all and the interface is enough"
+	case "max":
+		return "the larger value of all and the interface counts"
+	case "own":
+		return "the interface's own value counts; that of all is not looked at"
+	}
+	return ""
 }
 
 func scopeWords(r *catalog.Record) string {
