@@ -1,9 +1,6 @@
 package diagnose
 
 import (
-	"strings"
-
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -19,37 +16,18 @@ func coreTold() Rule {
 			if f.AllProcessors != nil || len(f.Processors) > 0 || len(f.Threads) > 0 {
 				return nil // they show it
 			}
-			at := 0
-			for line := range strings.Lines(f.Rest) {
-				at++
-				if !saysCoreFull(line) {
-					continue
+			for _, said := range statements(f.Rest) {
+				if coreFull.MatchString(said.text) && !coreNotFull.MatchString(said.text) {
+					return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
+						"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
+						one("CPU", saidAt(f, said), "according to the text, a core is fully busy")))
 				}
-				return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
-					"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
-					one("CPU", []facts.Source{{From: f.Host, Line: at, Text: strings.TrimSpace(line)}}, "according to the text, a core is fully busy")))
 			}
 			return nil
 		},
 		Fires: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s with one core at 100%.\n"},
 		Quiet: Example{Texts: map[string]string{"uname -a": unameLinux}, Post: "Routing stops at 310 Mbit/s, no core is at 100%.\n"},
 	}
-}
-
-// saysCoreFull reports whether a sentence of a line says so.
-func saysCoreFull(line string) bool {
-	const longest = 4096
-	if len(line) > longest || !strings.ContainsAny(line, "%gdt") {
-		return false
-	}
-	for _, sentence := range strings.FieldsFunc(line, func(r rune) bool { return r == ';' || r == '!' || r == '(' || r == ')' }) {
-		for s := range strings.SplitSeq(strings.ReplaceAll(sentence, " and one core ", ". one core "), ". ") {
-			if coreFull.MatchString(s) && !coreNotFull.MatchString(s) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 const (

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,31 @@ var (
 	iwinfoName = regexp.MustCompile(`iwinfo ([\w.-]+)`)
 )
 
+// nmcliRow is the access point in use in nmcli's list: its highest rate, the width of its channel, its signal in percent, and with
+// all fields the device behind it.
+var (
+	nmcliRow    = regexp.MustCompile(`^(\*)? .*?\s\d+(?:\.\d)? Mbit/s\s+(?:\d+ MHz\s+)?(\d{1,3})\s+[▂▄▆█_* ]{4}\s(.*)$`)
+	nmcliActive = regexp.MustCompile(`\s([a-z][\w.-]*)\s+yes\s+\*(?:\s|$)`)
+)
+
+// ofNmcli is the station of such a row. NetworkManager makes the percentage of -100 to -40 dBm (nm_wifi_utils_level_to_quality).
+func ofNmcli(line string) (s Station, ok bool) {
+	const best, perPoint = -40, 0.6
+	m := nmcliRow.FindStringSubmatch(" " + line)
+	if strings.HasPrefix(line, "*") {
+		m = nmcliRow.FindStringSubmatch(line)
+	}
+	if m == nil {
+		return s, false
+	}
+	name := firstOf(nmcliActive, m[3])
+	percent := smallNumber(m[2])
+	if m[1] == "" && name == "" || percent == 0 || percent > 100 {
+		return s, false
+	}
+	return Station{Interface: cmp.Or(name, UnnamedLink), Client: true, Signal: math.Round(best - perPoint*float64(100-percent))}, true
+}
+
 func firstOf(form *regexp.Regexp, s string) string {
 	if m := form.FindStringSubmatch(s); m != nil {
 		return m[1]
@@ -87,6 +113,12 @@ func (f *Facts) readWireless(t text) error {
 	var s *Station
 	found := false
 	for i, line := range t.lines() {
+		if ap, ok := ofNmcli(line); ok && len(f.Stations) < rowLimit {
+			ap.Source = f.Line(t.from, i+1)
+			ap.Shown = map[string]Source{"signal_dbm": ap.Source}
+			f.Stations, s, found = append(f.Stations, ap), nil, true
+			continue
+		}
 		m := stationBegin.FindStringSubmatch(line)
 		if m == nil {
 			m = iwconfigBegin.FindStringSubmatch(line)
