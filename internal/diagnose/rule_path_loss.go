@@ -147,7 +147,7 @@ func traceExample(loss ...string) string {
 
 // unanswered finds a peer that answers no ping at all.
 func unanswered(f *facts.Facts) []Finding {
-	const least = 5
+	const least = 3
 	for _, p := range f.Pings {
 		if p.Sent < least || p.Answered > 0 {
 			continue

@@ -242,7 +242,8 @@ func toldRateOf100() Rule {
 
 // limitOf100 is a sentence of a limit that is just that of such a link.
 var limitOf100 = regexp.MustCompile(`(?i)\b(?:hard limit of|exactly|capped at|limited to|stuck at|(?:links?|negotiat\w+|connect\w*) (?:at|to)(?: only)?) ` +
-	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
+	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b|` +
+	`\b(?:ports?|link ?speed|ethernet)\b.{0,40}\b(?:drop(?:s|ped)?|falls?|fell|went|goes) (?:down )?to (?:only )?100 ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
 
 func inWordsAlone(post string) Example {
 	return Example{Texts: map[string]string{"uname -a": unameLinux}, Post: post, Alone: true}

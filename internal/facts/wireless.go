@@ -43,7 +43,7 @@ var (
 // What iwinfo of OpenWrt prints of the stations of an access point (iwinfo_cli.c): "AA:BB:..  -70 dBm / -95 dBm (SNR 25)
 // 20 ms ago" and, for each direction, "TX: 6.5 MBit/s, MCS 0, 20MHz   1234 Pkts.".
 var (
-	associated = regexp.MustCompile(`^\s*[0-9a-zA-Z:*]{17}  (-\d+) dBm / (?:-\d+|unknown)`)
+	associated = regexp.MustCompile(`^\s*[0-9a-zA-Z:*_]{3,24}  (-\d+) dBm / (?:-\d+|unknown)`)
 	iwinfoRate = regexp.MustCompile(`^([RT]X): ([0-9.]+ [MG]Bit/s)(, (?:\w+-)?MCS \d+)?.*?(?:\s(\d+) Pkts\.)?\s*$`)
 	iwinfoName = regexp.MustCompile(`iwinfo ([\w.-]+)`)
 )

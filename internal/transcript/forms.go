@@ -249,7 +249,7 @@ var looseLines = formsOf([]namedForm{
 		"tailscale status"},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat"},
-	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
+	{regexp.MustCompile(`^\s*(?:Download|Upload)(?: speed)?: +[0-9.]+ ?[KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
 		`^\s*Packet Loss: +[0-9.]+%$|` +
 		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|` +
 		`^\s*Retrieving speedtest\.net configuration`), "speedtest"},
@@ -305,7 +305,7 @@ var heading = regexp.MustCompile(`^#{1,6} +(?:[A-Za-z]|\[[A-Za-z-]+\])`)
 
 // wholeMessage is a title that is nothing but a message of the kernel, copied.
 var wholeMessage = regexp.MustCompile(`^#{1,6} +(?:(?:nf_|ip_)conntrack: ){1,2}table full, dropping packet\.?$|` +
-	`^#{1,6} +(?:\S+ )?(?:kernel: )?(?:[a-z]\w* [0-9a-f:.]+ )?(?:[a-z][\w.-]*: )?NETDEV WATCHDOG: .*transmit queue \d+ timed out(?: \d+ ms)?$|` +
+	`^#{1,6} +(?:\S+ )?(?:kernel: )?(?:[a-z]\w* [0-9a-f:.]+ )?(?:[a-z][\w.-]*: )?(?:NETDEV )?WATCHDOG: .*transmit queue \d+ timed out(?: \d+ ms)?$|` +
 	`^#{1,6} +(?:neighbour: )?(?:arp|ndisc)_cache: neighbor table overflow!?$|` +
 	`^#{1,6} +(?:TCP: )?(?:request_sock_TCP: )?[Pp]ossible SYN flooding on port \S+ (?:Sending cookies|Dropping request)\.`)
 
