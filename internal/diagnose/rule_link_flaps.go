@@ -40,6 +40,8 @@ func linkFlaps() Rule {
 			for _, name := range slices.Sorted(maps.Keys(logs)) {
 				if how, seen := logs[name].flaps(); how != "" {
 					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
+				} else if moved := carpMoved(in.Facts, name, logs[name]); moved != nil {
+					out = append(out, moved...)
 				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
 					found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or a " +
@@ -54,6 +56,26 @@ func linkFlaps() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			"[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n"),
 	}
+}
+
+// carpMoved finds a link that went down and took CARP's groups to the other node (carp_sc_state in FreeBSD's
+// sys/netinet/ip_carp.c): with preempt those of all interfaces.
+func carpMoved(f *facts.Facts, name string, l *linkLog) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := carpChange.FindStringSubmatch(line)
+		if m == nil || len(l.downs) == 0 || m[3] != "MASTER" || !strings.HasPrefix(m[5], "hardware interface down") {
+			continue
+		}
+		_, on, _ := strings.Cut(m[1], "@")
+		if on != name && !strings.HasPrefix(on, name+".") && !strings.HasPrefix(on, name+"_vlan") {
+			continue
+		}
+		found := with(Info, one(name, []facts.Source{l.downs[0], f.Line("dmesg", i+1)}, "its link went down, and CARP gave up the master role"))
+		found[0].Because = "A node without this link advertises a higher skew for all groups (net.inet.carp.ifdown_demotion_factor): the other " +
+			"node takes over. This works as designed; the link is what to look at."
+		return decisive(do("find out why the link failed (cable, switch port, optic, or somebody who pulled it); "+flapAction(f, name), found))
+	}
+	return nil
 }
 
 // countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (sysfs, the

@@ -166,6 +166,7 @@ type Interrupt struct {
 	Name   string   `json:"name"`
 	NIC    string   `json:"nic,omitempty"`
 	Total  Counter  `json:"total"`
+	Rate   uint64   `json:"per_second,omitempty"` // since the start, where it is shown
 	PerCPU []uint64 `json:"per_cpu,omitempty"`
 	// Grown is PerCPU's growth over the window.
 	Grown    []uint64 `json:"per_cpu_grown,omitempty"`

@@ -14,12 +14,11 @@ import (
 // and returns where the lines stand.
 func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
-	last := command[strings.LastIndex(command, " ")+1:]
+	typed, _, _ := strings.Cut(command, "|")
+	typed = strings.TrimSpace(typed)
 	switch {
-	case name == "ifconfig -a" && ofOneLink.MatchString(command) &&
-		!strings.Contains(body, "flags=") &&
-		!strings.Contains(body, "Link encap"):
-		return headOfLink(last, body) + body, at
+	case name == "ifconfig -a" && ofOneLink.MatchString(typed) && !linkBegin.MatchString(body):
+		return headOfLink(typed[strings.LastIndex(typed, " ")+1:], body) + body, at
 	case name == "mtr": // only the command names the size of its probes
 		return command + "\n" + body, at
 	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
@@ -64,7 +63,7 @@ func headOfLink(name, body string) string {
 	return name + "  Link encap:Ethernet\n"
 }
 
-var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |lladdr )`)
+var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |laggport: |lladdr )`)
 
 // withoutAddresses leaves of ip address what ip link prints.
 func withoutAddresses(p passage) (kept scattered) {
@@ -163,13 +162,19 @@ func (o outputs) takeCounted(part section) bool {
 		return false
 	}
 	o.takeLoose(part.from(1))
-	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+m[1], part.at()[:1])
+	state := m[1]
+	if whole := wholeState[state]; whole != "" {
+		state = whole
+	}
+	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+state, part.at()[:1])
 	return true
 }
 
 var (
 	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
-		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSED)\b`)
+		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|` +
+		`CLOSED|CLOSE|TIME|EST)\b`)
+	wholeState = map[string]string{"CLOSE": "CLOSE_WAIT", "TIME": "TIME_WAIT", "EST": "ESTABLISHED"}
 	// countsTracked counts all of them: a grep in between would leave a part.
 	countsTracked = regexp.MustCompile(`(?:\bcat +/proc/net/(?:nf|ip)_conntrack *|\bconntrack -L(?: 2> ?/dev/null)? *)\| *wc -l *$|` +
 		`\bwc -l +/proc/net/(?:nf|ip)_conntrack *$`)

@@ -388,7 +388,7 @@ func (o outputs) takeLoose(p passage) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
-		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
+		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) && !isTableRow(line) {
 			rest = append(rest, i)
 		}
 	}
