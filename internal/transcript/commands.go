@@ -117,7 +117,7 @@ func (o outputs) takeFile(name, command string, p passage) {
 		p = p.from(1)
 	}
 	lines, one := p.lines, p.at()[:1]
-	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) { // advice, with what comes after it
+	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) && strings.ContainsAny(lines[0], ".,;:!?") { // advice, with what comes after it
 		o.takeLoose(p)
 		return
 	}
