@@ -12,6 +12,7 @@ const (
 	manyLostWords = 10000
 	lostWordShare = 0.01
 	weakRSRP      = -115.0
+	weakQuality   = 20 // ModemManager makes it of the RSSI of -113 to -51 dBm (mm-broadband-modem-mbim.c), newer releases of the RSRP
 	cableEvents   = 3
 )
 
@@ -84,6 +85,9 @@ func poorMobile(m facts.Modem) []Finding {
 		return do(action, one("LTE", []facts.Source{rsrp, noise}, "the signal (RSRP) is only %g dBm", m.RSRP))
 	case known && noisy && m.SNR < 0:
 		return do(action, one("LTE", []facts.Source{noise, rsrp}, "the signal is weaker than the noise (%g dB)", m.SNR))
+	case !known && m.Quality > 0 && m.Quality <= weakQuality:
+		return decisive(with(Info, do(action, one("LTE", []facts.Source{m.Shown["signal_quality_percent"]}, "the signal quality is only %d%%",
+			m.Quality))))
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"strings"
-
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
@@ -20,19 +18,15 @@ func coreTold() Rule {
 			if f.AllProcessors != nil || len(f.Processors) > 0 || len(f.Threads) > 0 {
 				return nil // they show it
 			}
-			at := 0
-			for line := range strings.Lines(f.Rest) {
-				at++
-				src := facts.Source{From: f.Host, Line: at, Text: strings.TrimSpace(line)}
-				if said := oneCoreOfPPPoE.FindString(line); f.System == system.FreeBSD && said != "" && !coreNotFull.MatchString(said) {
-					return sessionOnOneCore(src)
+			for _, said := range statements(f.Rest) {
+				if pppoe := oneCoreOfPPPoE.FindString(said.text); f.System == system.FreeBSD && pppoe != "" && !coreNotFull.MatchString(pppoe) {
+					return sessionOnOneCore(saidAt(f, said))
 				}
-				if !saysCoreFull(line) {
-					continue
+				if coreFull.MatchString(said.text) && !coreNotFull.MatchString(said.text) {
+					return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
+						"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
+						one("CPU", saidAt(f, said), "according to the text, a core is fully busy")))
 				}
-				return decisive(do("find what keeps it busy (top -H, mpstat -P ALL 1): spread packets over the cores (more queues, packet "+
-					"steering) or make them cheaper (flow offload, fewer firewall rules); a shaper or a tunnel needs a faster core",
-					one("CPU", []facts.Source{src}, "according to the text, a core is fully busy")))
 			}
 			return nil
 		},
@@ -46,28 +40,12 @@ var oneCoreOfPPPoE = regexp.MustCompile(`(?i)\bppp(?:oe)?\b[^.?]{0,80}\b(?:(?:(?
 	`single[- ](?:core|thread(?:ed)?|queue))\b[^.,;(]{0,60}`)
 
 // sessionOnOneCore is what is done about it: netisr spreads by the headers inside of the session.
-func sessionOnOneCore(src facts.Source) []Finding {
+func sessionOnOneCore(src []facts.Source) []Finding {
 	found := decisive(do("let netisr spread the packets by their inner headers: net.isr.dispatch=deferred in /etc/sysctl.conf, and "+
 		"net.isr.maxthreads=-1 with net.isr.bindthreads=1 in /boot/loader.conf; pfSense 2.8 has the faster if_pppoe",
-		one("PPPoE", []facts.Source{src}, "according to the text, its packets run on one core")))
+		one("PPPoE", src, "according to the text, its packets run on one core")))
 	found[0].Because = "A card cannot tell the flows inside of a PPPoE session apart: all of its packets arrive in one queue, and one core handles them."
 	return found
-}
-
-// saysCoreFull reports whether a sentence of a line says so.
-func saysCoreFull(line string) bool {
-	const longest = 4096
-	if len(line) > longest || !strings.ContainsAny(line, "%gdt") {
-		return false
-	}
-	for _, sentence := range strings.FieldsFunc(line, func(r rune) bool { return r == ';' || r == '!' || r == '(' || r == ')' }) {
-		for s := range strings.SplitSeq(strings.ReplaceAll(sentence, " and one core ", ". one core "), ". ") {
-			if coreFull.MatchString(s) && !coreNotFull.MatchString(s) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 const (

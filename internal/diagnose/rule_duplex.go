@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 func halfDuplex() Rule {
 	return Rule{
 		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical,
-		Needs:   []string{"linux:interfaces|link *|mii|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs:   []string{"linux:interfaces|link *|mii|messages|counters of other tools", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "Usually one end autonegotiates and the other is fixed: frames collide and are lost under load.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -61,10 +62,18 @@ type loggedLink struct {
 // linksInLog are the links of a log by their names, as they came up last.
 func linksInLog(f *facts.Facts) (out []loggedLink) {
 	last := map[string]loggedLink{}
-	for i, line := range f.Lines("dmesg") {
-		if l, ok := linkCameUp(line); ok {
-			l.best, l.at = max(l.mbit, last[l.name].best), f.Line("dmesg", i+1)
-			last[l.name] = l
+	port := ""
+	for _, from := range []string{"dmesg", facts.OtherCounters} {
+		for i, line := range f.Lines(from) {
+			port = cmp.Or(firstGroup(shownPort, line), port)
+			l, ok := linkCameUp(line)
+			if m := shownMode.FindStringSubmatch(line); m != nil && port != "" {
+				l, ok = loggedLink{name: port, mbit: megabits(m[2], m[3]), half: m[1] == "Half"}, true
+			}
+			if ok {
+				l.best, l.at = max(l.mbit, last[l.name].best), f.Line(from, i+1)
+				last[l.name] = l
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
@@ -85,16 +94,27 @@ func linkCameUp(line string) (loggedLink, bool) {
 			return loggedLink{}, false
 		}
 	}
-	speed, _ := strconv.ParseFloat(m[2], 64)
-	if m[3] == "G" {
-		speed *= 1000
-	}
-	l := loggedLink{name: m[1], mbit: int(speed), half: strings.EqualFold(m[4], "half")}
+	l := loggedLink{name: m[1], mbit: megabits(m[2], m[3]), half: strings.EqualFold(m[4], "half")}
 	if m := portOfChip.FindStringSubmatch(line); m != nil {
 		l.chip = m[1]
 	}
 	return l, true
 }
+
+// megabits is a speed with M or G behind its number.
+func megabits(number, unit string) int {
+	speed, _ := strconv.ParseFloat(number, 64)
+	if unit == "G" {
+		speed *= 1000
+	}
+	return int(speed)
+}
+
+// What show interfaces of IOS, NX-OS and EOS prints of a port: its first line, and its mode.
+var (
+	shownPort = regexp.MustCompile(`^([A-Z][A-Za-z-]+\d[\d/.]*) is up, line protocol is up`)
+	shownMode = regexp.MustCompile(`^\s*(Half|Full)-duplex, (\d{1,4}) ?([MG])b/s\b`)
+)
 
 // memberUp is what bonding says of a member (bond_main.c): "(slave eth1): link status definitely up, 100 Mbps half
 // duplex", before 5.3 "link status definitely up for interface eth1, 100 Mbps full duplex".
@@ -118,7 +138,7 @@ func negotiate(f *facts.Facts, name string) string {
 	if f.System != system.Linux {
 		command = shell.Join("ifconfig", name, "media", "autoselect")
 	}
-	if strings.Contains(name, " ") { // a port without an interface
+	if strings.ContainsAny(name, " /") { // a port of a switch
 		return "enable autonegotiation at both ends of the link"
 	}
 	return "enable autonegotiation at both ends of the link: " + command + " here, and auto on the switch port"

@@ -147,9 +147,11 @@ func traceExample(loss ...string) string {
 
 // unanswered finds a peer that answers no ping at all.
 func unanswered(f *facts.Facts) []Finding {
-	const least = 5
+	const least, certain = 3, 5
 	for _, p := range f.Pings {
-		if p.Sent < least || p.Answered > 0 {
+		if p.Sent < least || p.Answered > 0 || p.Sent < certain && slices.ContainsFunc(f.Pings, func(o facts.Ping) bool {
+			return o.Peer == p.Peer && o.Answered > 0
+		}) {
 			continue
 		}
 		if _, smaller := smallerAnswered(f.Pings, p); smaller {

@@ -38,7 +38,7 @@ func transmitTimeout() Rule {
 
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
-	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
+	return []string{"netdev watchdog", "): transmit queue ", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
 		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", ": transmit timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5, virtio_net
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
@@ -260,13 +260,13 @@ var (
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*(?:Unit Hang|Reset adapter unexpectedly)`)
 	imitatedHung = regexp.MustCompile(`\((?:e1000|8139cp|8139too|pcnet32|ne2k_pci)\): transmit queue`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
-		`fec|ethoc|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)|\b\w+ [0-9a-f]{6,10}\.\w+ [a-z]`)
+		`fec|ethoc|mvneta|mvpp2|\w+_soc_eth|ag71xx|cpsw|gianfar)\)|\b\w+ [0-9a-f]{6,10}\.\w+ [a-z]`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`\b(?:virtio\d+|mlx4_en:|\d+-[\d.]+:\d+\.\d+) ([a-z_][\w.-]*): T[Xx] |\b([a-z][\w.-]*): transmit time(?:d |)out|` +
 	`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
-	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
+	`WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x|\be1000e ([a-z]\w*):? Reset adapter unexpectedly|` +

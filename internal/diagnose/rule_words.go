@@ -24,7 +24,7 @@ func statements(text string) (out []statement) {
 	const longest = 4096
 	at, begin, run := 0, 0, ""
 	flush := func() {
-		for s := range strings.SplitSeq(sentenceEnd.ReplaceAllString(run, "\n"), "\n") {
+		for s := range strings.SplitSeq(sentenceEnd.ReplaceAllString(run, "\n$1$2"), "\n") {
 			if s = strings.TrimSpace(s); s != "" {
 				out = append(out, statement{s, begin})
 			}
@@ -47,8 +47,9 @@ func statements(text string) (out []statement) {
 	return out
 }
 
-// sentenceEnd leaves a question mark with its sentence.
-var sentenceEnd = regexp.MustCompile(`[.!;:] |[.!;:]$|[()]|\s-{1,3}\s`)
+// sentenceEnd leaves a question mark with its sentence, a value with the title before its colon, and begins another sentence
+// with what is said of a core behind something else.
+var sentenceEnd = regexp.MustCompile(`[.!;] |: ([^\d~]|$)|[.!;:]$|[()]|\s-{1,3}\s| and (one core )`)
 
 // certain are the statements of words alone without a word that makes them a question, a condition or a denial.
 func certain(f *facts.Facts) []statement {
@@ -289,7 +290,8 @@ func toldRateOf100() Rule {
 
 // limitOf100 is a sentence of a limit that is just that of such a link.
 var limitOf100 = regexp.MustCompile(`(?i)\b(?:hard limit of|exactly|capped at|limited to|stuck at|(?:links?|negotiat\w+|connect\w*) (?:at|to)(?: only)?) ` +
-	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
+	`(?:only |about |around |~ ?)?(?:9[3-5]|100) ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b|` +
+	`\b(?:ports?|link ?speed|ethernet)\b.{0,40}\b(?:drop(?:s|ped)?|falls?|fell|went|goes) (?:down )?to (?:only )?100 ?(?:mb|mbit|mbps|mb/s|mbit/s|m)\b`)
 
 // mbufsTold finds a post that says that the BSDs ran out of network memory, without an output that shows it.
 func mbufsTold() Rule {

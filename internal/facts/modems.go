@@ -14,6 +14,8 @@ type Modem struct {
 	Margin float64 `json:"margin_db,omitempty"`
 	RSRP   float64 `json:"rsrp_dbm,omitempty"`
 	SNR    float64 `json:"snr_db,omitempty"`
+	// Quality is ModemManager's signal quality in percent; 0 is not known.
+	Quality int `json:"signal_quality_percent,omitempty"`
 	// Severe are the seconds with many damaged frames of DSL.
 	Severe uint64 `json:"severely_errored_s,omitempty"`
 	// Corrected and Lost are the codewords of a cable's channels; Channels how many of them there are, Noisy those whose
@@ -36,13 +38,15 @@ var (
 	dslSevere    = regexp.MustCompile(`^(?:Severely Errored Seconds \(SES\):\s+Near: (\d+) /|SES:\s+(\d+)\s+\d+$)`)
 	cableChannel = regexp.MustCompile(`\bLocked\b.*?\s(-?\d{1,4}(?:\.\d{1,4})?) ?dBmV\s+(\d{1,4}(?:\.\d{1,4})?) ?dB\s+(\d+)\s+(\d+)\s*$`)
 	quectelCell  = regexp.MustCompile(`^\+QENG: ?(?:"servingcell","\w+",)?"LTE","[FT]DD",(?:\w+,){9}(-\d{2,3}),-\d{1,2},-\d{2,3},`)
+	mobileShare  = regexp.MustCompile(`\bsignal quality: '?(\d{1,3})'?% \((?:recent|cached)\)`)
 	mobileSignal = regexp.MustCompile(`\b(?i:(RSRP|S/N|SNR|SINR))(?: \(dBm?\))?"?\s*[:=]\s*["']?(-?\d{1,4}(?:\.\d{1,4})?)(?:(?: ?dBm?)?["']?,?\s*$| ?dBm?\s)`)
 )
 
 // ModemForm is one of these lines.
 var ModemForm = regexp.MustCompile(`^\s*(?:Noise Margin(?: \(SNR\))?:|SNR \(dB\):)\s+(?:Down: *)?-?\d|^\s*Severely Errored Seconds \(SES\):|` +
 	`^SES:\s+\d+\s+\d+$|\bLocked\b.*\sdBmV\s+\d+(?:\.\d+)? ?dB\s+\d+\s+\d+\s*$|^[\s|LTE]*\b(?:RSRP|S/N|SNR): '?-?\d+(?:\.\d+)? ?dB|` +
-	`^\+QENG: ?(?:"servingcell","\w+",)?"LTE","[FT]DD",|^[\s"'|]*(?i:(?:lte |nr )?rsrp)["']?\s*[:=]\s*["']?-\d|\b(?:RSRP|SINR) \(dBm?\):\s+-?\d`)
+	`^\+QENG: ?(?:"servingcell","\w+",)?"LTE","[FT]DD",|^[\s"'|]*(?i:(?:lte |nr )?rsrp)["']?\s*[:=]\s*["']?-\d|\b(?:RSRP|SINR) \(dBm?\):\s+-?\d|` +
+	`^[\s|Status]*\bsignal quality: '?\d{1,3}'?% \((?:recent|cached)\)`)
 
 // The bounds of a channel of a cable with 256-QAM: its level in dBmV and its distance from the noise in dB.
 const (
@@ -97,6 +101,9 @@ func (m *Modem) take(line string, shown func(string)) {
 		shown("uncorrectable")
 	} else if g := quectelCell.FindStringSubmatch(line); g != nil {
 		m.receive(number(g[1]), shown)
+	} else if g := mobileShare.FindStringSubmatch(line); g != nil {
+		m.Quality = smallNumber(g[1])
+		shown("signal_quality_percent")
 	} else if g := mobileSignal.FindStringSubmatch(line); g != nil && strings.EqualFold(g[1], "RSRP") {
 		m.receive(number(g[2]), shown)
 	} else if g != nil {

@@ -27,7 +27,7 @@ type SpeedTest struct {
 // Lines of speedtest-cli ("Download: 31.23 Mbit/s", "Hosted by X (Y) [0.36 km]: 3.872 ms") and of Ookla's program
 // ("Download:  2346.39 Mbps (data used: 1.2 GB)", with the round trips meanwhile below it).
 var (
-	speedRate   = regexp.MustCompile(`^(Download|Upload): +([0-9.]+) ([KMG])(?:bit/s|bps)\b`)
+	speedRate   = regexp.MustCompile(`^(Download|Upload)(?: speed)?: +([0-9.]+) ?([KMG])(?:bit/s|bps)\b`)
 	speedIdle   = regexp.MustCompile(`^(?:(?:Idle )?Latency|Ping): +([0-9.]+) ms|^Hosted by .*: ([0-9.]+) ms$`)
 	speedLoaded = regexp.MustCompile(`^([0-9.]+) ms +\(jitter: .*\bhigh: ([0-9.]+) ?ms\)`)
 	// speedSoFar is what Ookla's program shows while it runs.

@@ -144,6 +144,9 @@ func iperfSize(number, prefix string) int64 {
 	return int64(v)
 }
 
+// openWindow is more than a sender is left with that lost all it had sent.
+const openWindow = 20000
+
 func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Intervals++
 	if tr.Intervals > 1 {
@@ -168,7 +171,7 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 		tr.SteadySource = src
 	}
 	tr.Window = max(tr.Window, l.Window)
-	if l.Bytes == 0 && l.Again == 0 && l.Window >= 1<<16 {
+	if l.Bytes == 0 && l.Again == 0 && l.Window >= openWindow {
 		tr.Held++
 		tr.HeldSource = src
 	}

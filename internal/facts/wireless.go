@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 
@@ -42,10 +43,35 @@ var (
 // What iwinfo of OpenWrt prints of the stations of an access point (iwinfo_cli.c): "AA:BB:..  -70 dBm / -95 dBm (SNR 25)
 // 20 ms ago" and, for each direction, "TX: 6.5 MBit/s, MCS 0, 20MHz   1234 Pkts.".
 var (
-	associated = regexp.MustCompile(`^\s*[0-9a-zA-Z:*]{17}  (-\d+) dBm / (?:-\d+|unknown)`)
+	associated = regexp.MustCompile(`^\s*[0-9a-zA-Z:*_]{3,24}  (-\d+) dBm / (?:-\d+|unknown)`)
 	iwinfoRate = regexp.MustCompile(`^([RT]X): ([0-9.]+ [MG]Bit/s)(, (?:\w+-)?MCS \d+)?.*?(?:\s(\d+) Pkts\.)?\s*$`)
 	iwinfoName = regexp.MustCompile(`iwinfo ([\w.-]+)`)
 )
+
+// nmcliRow is the access point in use in nmcli's list: its highest rate, the width of its channel, its signal in percent, and with
+// all fields the device behind it.
+var (
+	nmcliRow    = regexp.MustCompile(`^(\*)? .*?\s\d+(?:\.\d)? Mbit/s\s+(?:\d+ MHz\s+)?(\d{1,3})\s+[▂▄▆█_* ]{4}\s(.*)$`)
+	nmcliActive = regexp.MustCompile(`\s([a-z][\w.-]*)\s+yes\s+\*(?:\s|$)`)
+)
+
+// ofNmcli is the station of such a row. NetworkManager makes the percentage of -100 to -40 dBm (nm_wifi_utils_level_to_quality).
+func ofNmcli(line string) (s Station, ok bool) {
+	const best, perPoint = -40, 0.6
+	m := nmcliRow.FindStringSubmatch(" " + line)
+	if strings.HasPrefix(line, "*") {
+		m = nmcliRow.FindStringSubmatch(line)
+	}
+	if m == nil {
+		return s, false
+	}
+	name := firstOf(nmcliActive, m[3])
+	percent := smallNumber(m[2])
+	if m[1] == "" && name == "" || percent == 0 || percent > 100 {
+		return s, false
+	}
+	return Station{Interface: cmp.Or(name, UnnamedLink), Client: true, Signal: math.Round(best - perPoint*float64(100-percent))}, true
+}
 
 func firstOf(form *regexp.Regexp, s string) string {
 	if m := form.FindStringSubmatch(s); m != nil {
@@ -87,6 +113,12 @@ func (f *Facts) readWireless(t text) error {
 	var s *Station
 	found := false
 	for i, line := range t.lines() {
+		if ap, ok := ofNmcli(line); ok && len(f.Stations) < rowLimit {
+			ap.Source = f.Line(t.from, i+1)
+			ap.Shown = map[string]Source{"signal_dbm": ap.Source}
+			f.Stations, s, found = append(f.Stations, ap), nil, true
+			continue
+		}
 		m := stationBegin.FindStringSubmatch(line)
 		if m == nil {
 			m = iwconfigBegin.FindStringSubmatch(line)

@@ -70,7 +70,7 @@ var looseBlocks = formsOf([]namedForm{
 	{regexp.MustCompile(facts.MacRadio), "airport -I"},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr"},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-zA-Z:*]{17} \(on |` +
-		`^\s*[0-9a-zA-Z:*]{17}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw"},
+		`^\s*[0-9a-zA-Z:*_]{3,24}  -\d+ dBm / (?:-\d+|unknown)|^[a-z][\w.-]*\s+ESSID: |^Survey data from |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw"},
 	{regexp.MustCompile(`^Client rpc stats:|^(?:Client|Rpc) Info:$|^ *TimedOut +Invalid +X Replies |^\S+:/\S* mounted on /\S*:$|` +
 		`^device \S+:/\S* mounted on|^(?:read|` +
 		`write):\s+ops/s`),

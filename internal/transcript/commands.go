@@ -117,7 +117,7 @@ func (o outputs) takeFile(name, command string, p passage) {
 		p = p.from(1)
 	}
 	lines, one := p.lines, p.at()[:1]
-	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) { // advice, with what comes after it
+	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) && strings.ContainsAny(lines[0], ".,;:!?") { // advice, with what comes after it
 		o.takeLoose(p)
 		return
 	}
@@ -209,6 +209,8 @@ func (o outputs) takeTool(words []string, part section) bool {
 			return true
 		}
 		return false
+	case "nmcli":
+		return o.takeDevice(part)
 	case "curl", "nc", "ncat":
 		return o.takeTimed(part)
 	case "nproc":
@@ -230,6 +232,28 @@ func (o outputs) takeTool(words []string, part section) bool {
 		return false
 	}
 	return true
+}
+
+// takeDevice keeps the speed that nmcli device show prints of an Ethernet card, as ethtool does.
+func (o outputs) takeDevice(part section) bool {
+	device, at := "", 0
+	for i, line := range part.lines {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch value = strings.TrimSpace(value); name {
+		case "GENERAL.DEVICE":
+			device, at = value, part.first+i
+		case "GENERAL.TYPE":
+			if value != "ethernet" {
+				device = ""
+			}
+		case "CAPABILITIES.SPEED":
+			if speed := strings.Replace(value, " ", "", 1); linkName.MatchString(device) && speed != "unknown" {
+				o.add("ethtool "+device, part.command, "Settings for "+device+":\n\tSpeed: "+speed+"\n\tLink detected: yes",
+					[]int{at, part.first + i, part.first + i})
+			}
+		}
+	}
+	return device != ""
 }
 
 // takeTimed keeps how long the shell says that a request took, and that nc connected: the rest is what was fetched.
