@@ -13,6 +13,7 @@ import (
 func (s *scanner) service() {
 	var order unitOrder
 	s.assignments(func(section string, e Entry) {
+		s.misplacedInUnit(section, e)
 		if section == "Unit" || section == "Install" || section == "" {
 			order.line(section, e)
 			return
