@@ -95,7 +95,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:(?:[(\[][A-Za-z0-9_. -]{1,40}[)\]] ?)?\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sed|sh|bash)[ \t])`)
 	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
