@@ -194,13 +194,16 @@ func (r *otherReader) containers(line, from int) {
 	inner := *s
 	inner.src = s.src[:from+end]
 	block := s.src[from : from+end]
-	y := &yamlReader{s: &inner, starts: startsContainers(block) || strings.HasPrefix(strings.TrimSpace(block), "sysctls:")}
+	y := &yamlReader{s: &inner, starts: startsContainers(block) || containersPart.MatchString(block)}
 	if !y.starts {
 		return
 	}
 	inner.lines(from, from+end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
 	r.read = from + end
 }
+
+// containersPart is a part of what containers are started by, without their images.
+var containersPart = regexp.MustCompile(`^\s*(?:#[^\n]*\s+)*sysctls:|(?m:^services:)`)
 
 // containersBelow reads the block below a line sysctls: in a text without fences that says how containers are started.
 func (r *otherReader) containersBelow(line, from int) bool {
