@@ -135,6 +135,8 @@ func TestLinuxFiles(t *testing.T) {
 		{netplan, "network:\n  version: 2\n  ethernets:\n    en3: {mtu: 9000}\n    en4:\n      match: {name: x}\n      routes:\n        - to: default\n          mtu: 1400\n", ""},
 		{options, "alias bond4 bonding\noptions bond4 mode=balance-rr miimon=100\n", "harmful warning balance-rr"},
 		{options, "options bonding mode=4 miimon=5\n", "harmful warning every 5 ms"},
+		{"tuned.conf", "[main]\nsummary=a\n[vm]\ntransparent_huge_pages=never\n", "unknown-key warning transparent_hugepages?"},
+		{"tuned.conf", "[main]\nsummary=a\n[vm]\ntransparent_hugepage=never\n", ""},
 		{"b.netdev", "[NetDev]\nName=bond4\nKind=bond\n[Bond]\nMode=802.3ad\nMIIMonitorSec=1s\nUpDelaySec=200\n", "wrong-unit warning 200ms"},
 		{"b.netdev", "[NetDev]\nName=bond4\nKind=bond\n[Bond]\nMode=802.3ad\nMIIMonitorSec=100ms\nUpDelaySec=30\n", ""},
 		{"a.md", "In values.yaml:\n```yaml\n# more room\npodSecurityContext:\n  sysctls:\n    - name: net.core.rmem_max\n      value: \"9000000\"\n```\n", "wrong-file warning set it on the host"},
