@@ -48,7 +48,8 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	SSH            host.SSHOptions
-	args           []string // the command line, without the program's name
+	args           []string        // the command line, without the program's name
+	signalled      context.Context // done at the first signal; nil within a server, where a request does not end the program
 }
 
 // Main runs the program and returns its exit status.
@@ -60,7 +61,7 @@ func Main() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	env := &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	env := &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, signalled: ctx}
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
 		env.Stdout = &output{file: os.Stdout}
 	}
@@ -107,12 +108,26 @@ func Run(ctx context.Context, args []string, env *Env) int {
 		status = exitUsage // what cobra finds wrong itself is the user's input
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
+		err, status = errInterrupted, exitFailure
 	}
 	if text := oneLine(err); text != "" {
 		fmt.Fprintf(env.Stderr, "wirerate: %s\n", text)
 	}
 	return status
+}
+
+var errInterrupted = errors.New("interrupted; nothing is left changed")
+
+// stopAtOnce lets the first signal end the program until over is called: for work over files, which changes nothing
+// and looks at no context.
+func (e *Env) stopAtOnce() (over func() bool) {
+	if e.signalled == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(e.signalled, func() {
+		fmt.Fprintf(e.Stderr, "wirerate: %s\n", errInterrupted)
+		os.Exit(exitFailure)
+	})
 }
 
 // likeFlag names the verb's flag that an unknown one resembles.
@@ -315,6 +330,7 @@ func (e *Env) printJSON(v any) error {
 // read reads a file, or standard input for "-".
 func (e *Env) read(name string, limit int64) ([]byte, error) {
 	if name == "-" {
+		defer e.stopAtOnce()()
 		return input.Stream(e.Stdin, "standard input", limit)
 	}
 	return input.File(name, limit)

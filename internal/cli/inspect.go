@@ -117,6 +117,10 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	if err != nil {
 		return usage(err)
 	}
+	if live := func(name string) bool { return name != "-" && !recorded(name) }; !slices.ContainsFunc(names, live) &&
+		(opt.peer == "" || !live(opt.peer)) {
+		defer env.stopAtOnce()()
+	}
 	if opt.peer != "" && isPackets(opt.peer) && !slices.ContainsFunc(names, isPackets) {
 		return usagef("--peer %s is a packet capture: one of this end is expected, with --from", opt.peer)
 	}

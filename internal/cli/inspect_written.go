@@ -44,9 +44,17 @@ func written(f *facts.Facts) (out []diagnose.Written) {
 		if !strings.ContainsAny(setting, ".:_") {
 			setting = cmp.Or(p.Key, "line "+strconv.Itoa(p.Line))
 		}
+		typed := strings.HasPrefix(strings.TrimSpace(p.Text), "sysctl ") // a try, which no file keeps
+		_, shown := f.Settings[setting]
+		switch {
+		case p.Code == "below-default" && opt.Version == "", // another release has another default
+			shown && (p.Code == "below-default" || p.Code == "harmful"), // the value in force is judged
+			typed && writtenSeverity(p) == diagnose.Info:
+			continue
+		}
 		w := diagnose.Written{Source: facts.Source{From: f.Host, Line: p.Line, Text: strings.TrimSpace(p.Text)},
 			Setting: setting, Severity: writtenSeverity(p), Message: p.Message, Because: p.Because}
-		if p.Fix != nil {
+		if p.Fix != nil && !typed {
 			w.Action = p.Fix.String()
 		}
 		out = append(out, w)

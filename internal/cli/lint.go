@@ -106,6 +106,9 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		}
 		basis = "from " + opt.from
 	}
+	if !opt.fix {
+		defer env.stopAtOnce()()
+	}
 	inputs, readErr := env.readInputs(args)
 	if judged.Version != "" && judged.System == "" && len(inputs) > 0 {
 		if judged.System = lint.SystemOf(inputs, judged); judged.System == "" {

@@ -27,6 +27,8 @@ func (s *scanner) wholeScript() {
 	s.uncopied()
 	s.ipfw.conclude(s)
 	s.marks.conclude(s)
+	s.tree.conclude(s)
+	s.iptables.conclude(s)
 	s.vyos.conclude(s)
 	s.unread()
 }
@@ -86,7 +88,7 @@ func (s *scanner) command(c *command) {
 		s.remember(c)
 		return
 	}
-	base := Entry{Raw: c.raw, Flags: c.flags()}
+	base := Entry{Raw: c.raw, Flags: c.flags(), body: c.body}
 	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
 		s.loopOver(words[0].text, words[2:min(len(words), maxLoop+3)])
 		return

@@ -112,6 +112,8 @@ const (
 	HostNetwork
 	// ByRelease marks an entry inside of a condition on the release of the system.
 	ByRelease
+	// Top marks a class of tc directly below its discipline.
+	Top
 )
 
 // Entry is one setting that a file makes. Comments make none.
@@ -135,6 +137,7 @@ type Entry struct {
 	Block int
 
 	Flags Flags
+	body  int // of the function that alone is around the command, 0 without one
 	style style
 }
 
@@ -321,12 +324,14 @@ type scanner struct {
 	sections  map[string]string  // by path, of what a script writes
 	roots     map[string]int     // below which a script writes files, with the line of the first one, 0 for the script's own
 	groups    []group
-	stray     bool                    // lines of sysctl.conf among the commands of a script were told
-	altq      bool                    // a statement of altq was refused
-	lets      bool                    // a rule of iptables lets errors of ICMP in
-	lets6     bool                    // a rule of ip6tables lets ICMPv6 in
-	chains    iptChains               // of iptables
-	marks     fwMarks                 // of tc
+	stray     bool      // lines of sysctl.conf among the commands of a script were told
+	altq      bool      // a statement of altq was refused
+	lets      bool      // a rule of iptables lets errors of ICMP in
+	lets6     bool      // a rule of ip6tables lets ICMPv6 in
+	chains    iptChains // of iptables
+	marks     fwMarks   // of tc
+	tree      tcTree
+	iptables  iptWhole
 	vyos      *vyosConfig             // nil without a line of it
 	said      map[*regexp.Regexp]bool // whether the text has what was searched for in it
 	appended  int                     // lines that a script appends to GRUB's file

@@ -12,6 +12,7 @@ import (
 // says to be a configuration file, as that file, and those of commands as a script.
 func (s *scanner) guide() {
 	rejected := s.rejected
+	s.src = plainPage(s.src)
 	s.foreign()
 	guideBlocks(s.src, func(b guideBlock) bool {
 		if b.system != "" && b.system != s.system {
@@ -22,6 +23,13 @@ func (s *scanner) guide() {
 			rejected(Reject{Line: b.line, Span: Span{b.from, end}, Reason: notAtBoot(s.system, "/etc/sysctl.d")})
 		}
 		inner := s.marking(b.mark)
+		if b.kind == Script && shebang.MatchString(strings.TrimLeft(s.src[b.from:b.to], " \t\r\n")) {
+			inner.rejected = func(r Reject) { // a script is whole
+				if r.certain || r.Idle {
+					rejected(r)
+				}
+			}
+		}
 		inner.path, inner.outer, inner.indented = b.file, true, b.indented
 		inner.standing(inner, b.text(s.src), b.kind, "", b.from, b.line)
 		s.altq = s.altq || inner.altq
@@ -259,7 +267,7 @@ func partOf(kind, content Kind, text string) bool {
 	case Sysctl, Loader:
 		return content == Sysctl || content == Loader || content == "" && allLines(text, assignment)
 	case RC:
-		return content == RC || content == "" && allLines(text, assignment)
+		return content == RC || content == "" && mostLines(text, assignment)
 	}
 	return content == kind
 }
@@ -307,6 +315,21 @@ func allLines(text string, form *regexp.Regexp) bool {
 	return found
 }
 
+// mostLines reports whether four of five lines of a text are of a form, without its comments and empty ones.
+func mostLines(text string, form *regexp.Regexp) bool {
+	found, all := 0, 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		all++
+		if form.MatchString(line) {
+			found++
+		}
+	}
+	return found > 0 && 5*found >= 4*all
+}
+
 func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
 
 // GuideSystem returns FreeBSD or OpenBSD for a guide to it with blocks that guide reads, "" for other texts.
@@ -314,6 +337,7 @@ func GuideSystem(file, text string) System {
 	if noGuide(file, text) || dragonFly.MatchString(text) && !strings.Contains(text, "FreeBSD") {
 		return ""
 	}
+	text = plainPage(text)
 	var all, rules votes // rules of pf are old words of one system and new ones of the other
 	blocks := false
 	s := &scanner{src: text, path: file, entry: func(e Entry) bool {
@@ -383,6 +407,7 @@ func GuideParts(file, text string) []GuidePart {
 	if noGuide(file, text) || strings.Contains(text, "<tunable>") {
 		return nil
 	}
+	text = plainPage(text)
 	mostly := cmp.Or(GuideSystem(file, text), FreeBSD)
 	blocks, s := map[System]int{}, &scanner{src: text}
 	blank := map[System][]byte{FreeBSD: []byte(text), OpenBSD: []byte(text)}

@@ -30,6 +30,8 @@ func TestGuideSystem(t *testing.T) {
 		{"commands in prose of another system", "Then:\n\nsysctl -w net.ipv4.ip_forward=1\n", ""},
 		{"rules of words alone", "# OpenBSD\n```\nblock in log\nset skip on lo0\npass out quick\n```\n", OpenBSD},
 		{"prose with the words of a rule", "# OpenBSD\n```\nblock in log files\nset skip on lo0\n```\n", ""},
+		{"a command among the lines", "/etc/rc.conf.local\n```\na=1\nb=2\n(kldstat -n x) || kldload x\nc=3\nifconfig_em0=DHCP\n```\n", FreeBSD},
+		{"code of a page", "<h2>FreeBSD</h2>\n<pre class=\"x\">\n<code class=\"y\">\ntable &lt;a&gt; persist\n<span class=\"k\">block</span> in from &lt;a&gt;\n</code></pre>\n", FreeBSD},
 		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
 	} {
 		if got := GuideSystem("x.md", tt.text); got != tt.want {

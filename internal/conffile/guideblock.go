@@ -179,7 +179,11 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 			start, line = to, line+lines-1
 			continue
 		}
-		if to, b := g.indented(start); to > start {
+		to, b := g.indented(start)
+		if to == start {
+			to, b = g.script(start)
+		}
+		if to > start {
 			lines := strings.Count(src[start:to], "\n")
 			g.from, g.first, g.before = start, line, ""
 			if !g.hand(to, b) {
@@ -198,8 +202,8 @@ func guideBlocks(src string, block func(guideBlock) bool, other func(line, from,
 	}
 }
 
-// assigns reports a line without a mark that is one of a configuration file: an assignment, a statement of pf.conf, and
-// below the name of a hostname.if a line of it.
+// assigns reports a line without a mark that is one of a configuration file: an assignment, a statement of pf.conf, an option
+// of a kernel, and below the name of a hostname.if a line of it.
 func (g *guideText) assigns(text string) bool {
 	if g.plain && g.runOn && text != "" { // goes on from the line above
 		g.runOn = strings.HasSuffix(text, `\`)
@@ -209,7 +213,8 @@ func (g *guideText) assigns(text string) bool {
 	if len(g.above) > 0 && namedFile.MatchString(g.above[len(g.above)-1]) {
 		name = namedFile.FindString(g.above[len(g.above)-1])
 	}
-	fits := plainAssignment.MatchString(text) || pfLine.MatchString(text) ||
+	fits := plainAssignment.MatchString(text) || pfLine.MatchString(text) || kernelOptions.MatchString(text) ||
+		g.plain && kernelLine.MatchString(text) ||
 		isHostnameIf(base(name)) && hostnameLine.MatchString(text)
 	fits = fits && (g.plain || !g.output)
 	g.runOn = fits && strings.HasSuffix(text, `\`)

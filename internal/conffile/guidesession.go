@@ -55,3 +55,29 @@ func sessionText(text string) (script string, ok bool) {
 	}
 	return string(out), true
 }
+
+// shebang begins a script of the shell.
+var shebang = regexp.MustCompile(`^#![ \t]*/(?:usr/)?(?:local/)?bin/(?:env[ \t]+)?(?:ba|k)?sh\b`)
+
+// script returns where a script of the shell ends that begins at start outside of the blocks, and what it is; start where there
+// is none. A sentence ends it.
+func (g *guideText) script(start int) (end int, b guideBlock) {
+	if start == 0 || g.end != "" || g.plain || g.output || !shebang.MatchString(g.src[start:min(len(g.src), start+40)]) {
+		return start, guideBlock{}
+	}
+	end = start
+	for at := start; at < len(g.src); {
+		line, _, _ := strings.Cut(g.src[at:], "\n")
+		if sentence.MatchString(line) || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "[/") {
+			break
+		}
+		at = min(at+len(line)+1, len(g.src))
+		if strings.TrimSpace(line) != "" {
+			end = at
+		}
+	}
+	if b = blockOf(g.src[start:end], g.above, g.edited); b.kind != Script {
+		return start, guideBlock{}
+	}
+	return end, b
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // ipfwRules follows the rules and the objects of ipfw in a script.
@@ -13,8 +15,10 @@ type ipfwRules struct {
 	used       []word          // those of rules, with the text "pipe 1"
 	all        []ipfwRule      // rules that decide about every packet, or every one of a direction
 	rules      []ipfwRule
-	jumps      bool // a rule goes on at another one, or a number is not known
+	jumps      bool // a number or an action is not known, or rules are taken back
+	jump       int  // the lowest number of a rule that goes on at another one, 0 for none
 	last       int  // the highest number
+	flushed    bool // the script begins with no rules
 }
 
 type ipfwRule struct {
@@ -24,6 +28,7 @@ type ipfwRule struct {
 	action    string
 	direction string // in or out
 	via       string // the interface that the rule is about
+	only      string // that of a rule for packets via it, in whichever direction
 	stateful  bool
 	every     bool // of all connections that are established, wherever
 }
@@ -61,7 +66,8 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
 	case len(words) == 1 && words[0].text == "flush":
-		s.ipfw.rules, s.ipfw.all, s.ipfw.last = nil, nil, 0
+		s.ipfw.rules, s.ipfw.all, s.ipfw.last, s.ipfw.jump, s.ipfw.flushed = nil, nil, 0, 0, true
+	case len(words) == 2 && words[0].text == "disable" && words[1].text == "one_pass":
 	case len(words) > 0 && (words[0].text == "delete" || words[0].text == "set" || words[0].text == "disable" ||
 		strings.Contains(words[0].text, "/")):
 		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
@@ -148,8 +154,10 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 	for i, w := range words {
 		texts = append(texts, w.text)
 		switch {
-		case w.text == "skipto" || w.text == "call" || w.text == "set" || w.expands && i == 0:
+		case w.text == "set" || w.expands && i == 0:
 			r.jumps = true
+		case (w.text == "skipto" || w.text == "call") && (r.jump == 0 || number < r.jump):
+			r.jump = number
 		case i+1 < len(words) && slices.Contains(ipfwObjects, w.text) && i == 0 && !words[1].expands && isDigits(words[1].text):
 			used := words[1]
 			used.text, used.span.Start = w.text+" "+words[1].text, w.span.Start
@@ -163,19 +171,22 @@ func (s *scanner) ipfwRule(words []word, base Entry) {
 			rule.direction = text
 		case "via", "recv", "xmit":
 			rule.via = strings.Join(texts[i+1:min(i+2, len(texts))], "")
+			if text == "via" && !strings.Contains(rule.via, "$") {
+				rule.only = rule.via
+			}
 		case "keep-state", "record-state", "limit", "established", "check-state":
 			rule.stateful = true
 		}
 	}
 	rule.every = slices.Contains(ipfwAccepts, texts[0]) && strings.HasSuffix(strings.Join(texts, " "), " from any to any established")
-	if decidesAll(texts) && base.Flags&Conditional == 0 {
+	if decidesAll(texts, rule.only) && base.Flags&Conditional == 0 {
 		r.all = append(r.all, rule)
 	}
 	r.rules = append(r.rules, rule)
 }
 
-// decidesAll reports a rule that decides about every packet, or every one of its direction.
-func decidesAll(words []string) bool {
+// decidesAll reports a rule that decides about every packet, or every one of its direction or via an interface.
+func decidesAll(words []string, via string) bool {
 	if !slices.Contains(ipfwAccepts, words[0]) && !slices.Contains(ipfwDenies, words[0]) {
 		return false
 	}
@@ -185,6 +196,9 @@ func decidesAll(words []string) bool {
 	}
 	if len(words) > 0 && words[len(words)-1] == "keep-state" {
 		words = words[:len(words)-1]
+	}
+	if n := len(words); via != "" && n > 1 && words[n-2] == "via" {
+		words = words[:n-2]
 	}
 	if n := len(words); n > 0 && (words[n-1] == "in" || words[n-1] == "out") {
 		words = words[:n-1]
@@ -224,7 +238,9 @@ func (r *ipfwRules) untranslated(s *scanner) {
 
 // oneWay reports a rule that lets packets in where none lets anything out: neither an answer, nor what is forwarded.
 func (r *ipfwRules) oneWay(s *scanner) {
-	closed := slices.IndexFunc(r.all, func(a ipfwRule) bool { return a.direction == "" && slices.Contains(ipfwDenies, a.action) })
+	closed := slices.IndexFunc(r.all, func(a ipfwRule) bool {
+		return a.direction == "" && a.only == "" && slices.Contains(ipfwDenies, a.action)
+	})
 	if closed < 0 {
 		return
 	}
@@ -297,33 +313,71 @@ func (r *ipfwRules) conclude(s *scanner) {
 	}
 	for _, w := range r.used {
 		kind, _, _ := strings.Cut(w.text, " ")
-		if !kinds["*"] && kinds[kind] && !r.configured[w.text] {
+		whole := kinds[kind] || kind == "nat" && r.flushed && !r.jumps && !includes.MatchString(s.src)
+		if !kinds["*"] && whole && !r.configured[w.text] {
 			s.rejected(Reject{Line: w.line, Span: w.span, Idle: true, Reason: "no line configures " + w.text,
-				Because: "Others of its kind are configured in this script; packets that the rule sends to one that does not " +
-					"exist are dropped (ipfw(8))."})
+				Because: "Packets that a rule sends to one that does not exist are dropped (ipfw(8))."})
 		}
 	}
 	r.untranslated(s)
 	if r.jumps {
 		return
 	}
-	r.oneWay(s)
-	first := map[string]ipfwRule{} // that decides about a direction
+	r.unanswered(s)
+	if r.jump == 0 {
+		r.oneWay(s)
+	}
+	r.unreached(s)
+}
+
+// includes is a line of the shell that reads another script.
+var includes = regexp.MustCompile(`(?m)^[ \t]*(?:\.|source)[ \t]+\S`)
+
+// unanswered reports a translation of what goes out alone: the answers come to the translated address.
+func (r *ipfwRules) unanswered(s *scanner) {
+	var first ipfwRule
+	for _, rule := range r.rules {
+		switch {
+		case rule.action == "nat" && rule.direction != "out", rule.action == "divert": // which other programs than natd use
+			return
+		case rule.action == "nat" && first.line == 0:
+			first = rule
+		}
+	}
+	if first.line > 0 {
+		s.rejected(Reject{Line: first.line, Span: first.span, Idle: true, Reason: "packets are translated as they go out, and none as they come in",
+			Because: "The answers come to the translated address, and reach the hosts behind it only by a rule such as nat 1 ip from any " +
+				"to any in via INTERFACE, above check-state (ipfw(8), NETWORK ADDRESS TRANSLATION)."})
+	}
+}
+
+// unreached reports rules that no packet comes to.
+func (r *ipfwRules) unreached(s *scanner) {
+	first := map[[2]string]ipfwRule{} // that decides about a direction, and an interface
 	for _, rule := range r.all {
-		if before, ok := first[rule.direction]; !ok || rule.number < before.number {
-			first[rule.direction] = rule
+		key := [2]string{rule.direction, rule.only}
+		if before, ok := first[key]; (!ok || rule.number < before.number) && (r.jump == 0 || rule.number < r.jump) {
+			first[key] = rule
 		}
 	}
 	for _, rule := range r.rules {
-		decider, found := first[""]
-		if same, ok := first[rule.direction]; ok && (!found || same.number < decider.number) {
-			decider, found = same, true
+		var decider ipfwRule
+		for _, direction := range []string{"", rule.direction} {
+			for _, via := range []string{"", rule.only} {
+				if d, ok := first[[2]string{direction, via}]; ok && (decider.line == 0 || d.number < decider.number) {
+					decider = d
+				}
+			}
 		}
-		if found && rule.number > decider.number {
-			s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true,
-				Reason: "no packet comes to this rule: rule " + strconv.Itoa(decider.number) + " decides about all of them" +
-					map[string]string{"in": " that come in", "out": " that go out"}[decider.direction],
-				Because: "The rules are gone through by their numbers, and the search ends at the first one that decides."})
+		if decider.line == 0 || rule.number <= decider.number {
+			continue
 		}
+		of := map[string]string{"in": " that come in", "out": " that go out"}[decider.direction]
+		if decider.only != "" {
+			of += " via " + decider.only
+		}
+		s.rejected(Reject{Line: rule.line, Span: rule.span, Idle: true,
+			Reason:  "no packet comes to this rule: rule " + strconv.Itoa(decider.number) + " decides about all of them" + of,
+			Because: "The rules are gone through by their numbers, and the search ends at the first one that decides."})
 	}
 }

@@ -17,6 +17,7 @@ type iptRule struct {
 	table, chain, target, protocol  string
 	family                          string // iptables or ip6tables
 	conditional, guessed, wholeFile bool
+	body                            int // of the function that alone is around it, 0 without one
 }
 
 // iptOperations are the commands of iptables that name a chain, by their long forms.
@@ -121,7 +122,7 @@ func (s *scanner) iptRefused(at word, reason, because string) {
 
 // iptRule reads a rule.
 func (s *scanner) iptRule(family string, r *iptRule, base Entry) {
-	r.family, r.conditional = family, base.Has(Conditional)
+	r.family, r.conditional, r.body = family, base.Has(Conditional), base.body
 	for i, w := range r.words {
 		if w.text == "--set-mss" && r.target == "TCPMSS" && i+1 < len(r.words) && !r.words[i+1].expands {
 			e := base
@@ -131,6 +132,7 @@ func (s *scanner) iptRule(family string, r *iptRule, base Entry) {
 		}
 	}
 	s.dropsErrors(r, base)
+	s.iptables.note(s, r)
 	if s.refusedByIptables(r) {
 		return
 	}

@@ -55,6 +55,11 @@ func TestIptablesRules(t *testing.T) {
 		{"-A INPUT -m conntrack --ctstate ESTABLISHED -j ACCEPT\n-A INPUT -p udp -m conntrack --ctstate NEW,ESTABLISHED -j udp_in", ""},
 		{"-A INPUT -p icmp -j ACCEPT\n-A INPUT -p icmp --icmp-type 8 -m limit --limit 1/s -j ACCEPT", "ACCEPT on line 1"},
 		{"-A INPUT -p icmp -m limit --limit 1/s -j ACCEPT\n-A INPUT -p icmp --icmp-type 3 -j ACCEPT", ""},
+		{"-N X\nopen_web() {\niptables -A INPUT -p tcp --dport 80 -j ACCEPT\niptables -A INPUT -p tcp --dport 80 -m limit --limit 9/m -j DROP\n}\nopen_web", "ACCEPT on line 3"},
+		{"-N X\nfunction a {\niptables -A INPUT -p tcp --dport 80 -j ACCEPT\n}\nb() {\niptables -A INPUT -p tcp --dport 80 -j DROP\n}", ""},
+		{"-N X\na() {\niptables -A INPUT -p tcp --dport 80 -j ACCEPT\nif x; then\niptables -A INPUT -p tcp --dport 80 -j DROP\nfi\n}", ""},
+		{"-N X\na() {\nif x; then\niptables -A INPUT -p tcp --dport 80 -j ACCEPT\nfi\niptables -A INPUT -p tcp --dport 80 -j DROP\n}", ""},
+		{"-N X\nx && {\niptables -A INPUT -p tcp --dport 80 -j ACCEPT\n}\niptables -A INPUT -p tcp --dport 80 -j DROP", ""},
 		{"-A INPUT -j DROP\n-I INPUT -p tcp --dport 22 -j ACCEPT", ""},
 		{"-A INPUT -j DROP\n-F INPUT\n-A INPUT -p tcp --dport 22 -j ACCEPT", ""},
 		{"-A INPUT -j DROP\n-F\n-A INPUT -p tcp --dport 22 -j ACCEPT", ""},
@@ -64,7 +69,7 @@ func TestIptablesRules(t *testing.T) {
 		{"-t nat -A POSTROUTING -o $wan -j MASQUERADE\n-t nat -A POSTROUTING -o $wan -j SNAT --to-source 192.0.2.9", "MASQUERADE on line 1"},
 		{"-t nat -A POSTROUTING -o $1 -j MASQUERADE\n-t nat -A POSTROUTING -o $1 -j SNAT --to-source 192.0.2.9", ""},
 	} {
-		script := "iptables " + strings.ReplaceAll(tt.rules, "\n", "\niptables ") + "\n"
+		script := "iptables " + strings.ReplaceAll(tt.rules, "\n-", "\niptables -") + "\n"
 		var got []string
 		if err := Scan(Script, Linux, "fw.sh", script, func(Entry) bool { return true }, func(r Reject) { got = append(got, r.Reason) }); err != nil {
 			t.Fatal(err)

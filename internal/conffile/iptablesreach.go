@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -38,18 +39,18 @@ var (
 
 // follow remembers a rule that is appended, and tells one that an earlier rule with another target leaves no packet.
 func (c *iptChains) follow(s *scanner, r *iptRule) {
-	key := r.family + " " + r.table + " " + r.chain
+	key := strconv.Itoa(r.body) + r.key(r.chain) // the rules of a function follow each other, whenever it runs
 	switch {
 	case *c == nil:
 		*c = iptChains{}
 	case len(*c) > maxDecisions:
 		return
 	}
-	if r.guessed || r.conditional || r.operation != "-A" {
+	if r.guessed || r.conditional && r.body == 0 || r.operation != "-A" {
 		if r.chain == "" {
 			clear(*c)
 		} else if r.operation != "-P" && r.operation != "-N" && r.operation != "-C" {
-			delete(*c, key)
+			maps.DeleteFunc(*c, func(k string, _ []iptDecision) bool { return strings.HasSuffix(k, r.key(r.chain)) })
 		}
 		return
 	}

@@ -55,6 +55,9 @@ type nftChain struct {
 	hook    string
 	drop    []word // the policy or the last rule that drops the rest, nil for none
 	related bool   // a rule so far lets packets of known connections in
+	ended   int    // the line of a rule that decides about all packets
+	begun   int    // the line of one that accepts all new connections
+	spared  bool   // a rule so far ends the way of some packets
 }
 
 func (f *nftFile) step(p *pfLexer) {
@@ -139,7 +142,7 @@ func (f *nftFile) statement(p *pfLexer) {
 		if len(words) > 1 && words[1].text == "drop" {
 			f.chain.drop = words
 		}
-	default:
+	case first != "comment":
 		f.rule(words)
 	}
 }
@@ -151,6 +154,7 @@ func (f *nftFile) rule(words []word) {
 	}
 	f.segmentSize(words)
 	f.offloads(words)
+	f.order(words)
 	ports := has("tcp", "udp", "dport", "sport")
 	typed := has("type", "code", "limit", "saddr", "daddr", "iif", "iifname", "meter")
 	icmp6 := has("icmpv6", "ipv6-icmp", "icmpx", "58") ||

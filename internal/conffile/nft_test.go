@@ -29,6 +29,17 @@ func TestNFTables(t *testing.T) {
 		{"a flowtable of another file", "table inet f {\n chain c { type filter hook forward priority 0; flow add @ft; }\n}\n", ""},
 		{"flows of another hook", "table ip f {\n flowtable ft { hook ingress priority 0; devices = { lan0 }; }\n chain c { type filter hook input priority 0; flow add @ft; }\n}\n",
 			"refused 3:56 \"@ft\"\n"},
+		{"an end", "table inet f {\n chain c {\n  accept\n  tcp dport 22 drop\n }\n}\n", "refused 4:3 \"tcp dport 22 drop\"\n"},
+		{"an end with a reason", "table inet f {\n chain c {\n  counter packets 0 bytes 0 reject with icmp type host-prohibited\n  tcp dport 22 drop\n }\n}\n",
+			"refused 4:3 \"tcp dport 22 drop\"\n"},
+		{"no end", "table inet f {\n chain c {\n  iif lo accept\n  log prefix \"x\"\n  tcp dport 22 drop\n  accept\n }\n chain d { tcp dport 22 drop; }\n}\n", ""},
+		{"a segment size for nobody", "table inet f {\n chain c {\n  ct state new,established accept\n  tcp flags syn tcp option maxseg size set rt mtu\n }\n}\n",
+			"4:28 nft:mss=rt\nrefused 4:3 \"tcp flags syn tcp option maxseg size set rt mtu\"\n"},
+		{"a segment size before", "table inet f {\n chain c {\n  tcp flags syn tcp option maxseg size set rt mtu\n  ct state new,established accept\n }\n}\n", "3:28 nft:mss=rt\n"},
+		{"a segment size behind some", "table inet f {\n chain c {\n  iifname lan ct state new accept\n  ct state established accept\n  tcp flags syn tcp option maxseg size set rt mtu\n }\n}\n", "5:28 nft:mss=rt\n"},
+		{"all masqueraded", "table ip n {\n chain p {\n  type nat hook postrouting priority 100\n  masquerade\n }\n}\n", "refused 4:3 \"masquerade\"\n"},
+		{"some masqueraded", "table ip n {\n chain p {\n  type nat hook postrouting priority 100\n  ip daddr 10.0.0.0/8 return\n  masquerade\n }\n chain q { masquerade; }\n}\n", ""},
+		{"one way masqueraded", "table ip n {\n chain p {\n  type nat hook postrouting priority 100\n  oifname wan masquerade\n }\n}\n", ""},
 		{"broken", "}}}{{ ; table { chain { policy drop } }", ""},
 	} {
 		if got := show(t, NFTables, Linux, "/etc/nftables.conf", tt.text); got != tt.want {

@@ -36,6 +36,7 @@ type pfLexer struct {
 	anchors int    // open braces of anchors, whose rules end with their lines
 	commaAt int    // the last comma, where nothing has come behind it
 	filled  bool   // it is a template, and what a program makes of it is not known
+	named   bool   // a name of a host was found
 	ends    string // the characters that end a word, beside blanks
 
 	neighbours pfNeighbours
@@ -177,7 +178,9 @@ func (p *pfLexer) readWord() {
 func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
-		p.s.pfStatement(p.words, raw, p.filled)
+		expanded := p.skipped.expanded(p.words)
+		p.s.pfStatement(p.words, expanded, raw, p.filled)
+		p.pfResolved(expanded)
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
 		p.s.pfLog(p.words)
@@ -191,7 +194,7 @@ func (p *pfLexer) flush() {
 			p.first.statement(p.s, p.words, p.skipped.resolved)
 			p.overload.statement(p.words)
 		}
-		p.neighbours.statement(p.words, raw)
+		p.neighbours.statement(expanded, raw)
 		p.names.statement(p.s, p.words)
 		p.queues.statement(p.words, p.skipped.resolved)
 		p.skipped.statement(p.words)
@@ -202,7 +205,8 @@ func (p *pfLexer) flush() {
 	p.braces = 0
 }
 
-func (s *scanner) pfStatement(words []word, raw Span, filled bool) {
+// pfStatement reads a statement, of which expanded are the words with those of the macros.
+func (s *scanner) pfStatement(words, expanded []word, raw Span, filled bool) {
 	base := Entry{Raw: raw, Iface: pfIface(words)}
 	if filled {
 		base.Flags |= Conditional // lines of which one may remain
@@ -240,7 +244,7 @@ func (s *scanner) pfStatement(words []word, raw Span, filled bool) {
 				s.pfScrub(words[i+2:], base)
 			}
 		}
-		s.pfRule(words, base)
+		s.pfRule(expanded, base)
 	}
 }
 

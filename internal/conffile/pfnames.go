@@ -15,6 +15,7 @@ import (
 //	pf:rule/macro  a macro that no line above defines, and for which pfctl refuses the whole file
 //	pf:rule/table  a table that no line defines or fills: pf makes it, and the rule matches nothing
 //	pf:rule/plain  an interface whose name is one of a macro without its dollar sign
+//	pf:rule/other  the same behind "!"
 //	pf:rule/again  a macro that a later line defines otherwise before any uses it; the value is its line
 //
 // A macro that is not defined is emitted where it is used first.
@@ -28,7 +29,7 @@ type pfNames struct {
 	unknown        []word            // macros
 	idle           map[string][]word // definitions that nothing has used yet
 	again          []pfAgain
-	plain          []word // macros without their sign
+	plain, other   []word // macros without their sign, and those behind "!"
 	elsewhere      bool
 }
 
@@ -43,9 +44,7 @@ func (n *pfNames) statement(s *scanner, words []word) {
 		n.macros, n.tables, n.filled, n.idle = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]word{}
 	}
 	for i, w := range words {
-		if i > 0 && n.plainName(words, i) && len(n.plain) < pfNamesLimit {
-			n.plain = append(n.plain, w)
-		}
+		n.plainName(words, i)
 		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
 			continue
 		}
@@ -105,12 +104,24 @@ var bareNetwork = regexp.MustCompile(`^(?:[0-9]+\.[0-9.]*[0-9]|[0-9a-fA-F]*:[0-9
 // pfNamesLimit bounds the names that are kept of a file.
 const pfNamesLimit = 10000
 
-// plainName reports an interface with the name of a macro, without its sign.
-func (n *pfNames) plainName(words []word, i int) bool {
-	w, before := words[i], words[i-1].text
+// plainName keeps an interface with the name of a macro, without its sign.
+func (n *pfNames) plainName(words []word, i int) {
+	w, before := words[i], i-1
 	named := n.macros[w.text] && strings.Contains(w.text, "_") // which no interface has
-	return !w.quoted && (before == "on" && (plainMacro.MatchString(w.text) || named) ||
-		before == "(" && named && i+1 < len(words) && words[i+1].text == ")")
+	if before >= 0 && words[before].text == "(" && named && i+1 < len(words) && words[i+1].text == ")" {
+		before--
+	} else if !named && !plainMacro.MatchString(w.text) {
+		return
+	}
+	negated := before > 0 && words[before].text == "!"
+	inParentheses := before < i-1
+	switch on := before > 0 && words[before].text == "on" || before > 1 && negated && words[before-1].text == "on"; {
+	case w.quoted || !on && !inParentheses || len(n.plain)+len(n.other) >= pfNamesLimit:
+	case negated:
+		n.other = append(n.other, w)
+	default:
+		n.plain = append(n.plain, w)
+	}
 }
 
 // plainMacro is a name that macros have and interfaces have not.
@@ -119,6 +130,9 @@ var plainMacro = regexp.MustCompile(`^(?:ext|int|wan|lan|dmz|out|in|outside|insi
 func (n *pfNames) conclude(s *scanner) {
 	for _, w := range n.plain {
 		s.pfName("pf:rule/plain", w, "$"+w.text)
+	}
+	for _, w := range n.other {
+		s.pfName("pf:rule/other", w, "$"+w.text)
 	}
 	if n.elsewhere {
 		return

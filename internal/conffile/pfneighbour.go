@@ -95,18 +95,11 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 // are not known here.
 func solicited(words []word) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.text == "icmp6-type" })
-	if i < 0 || i+1 == len(words) {
+	if i < 0 {
 		return true
 	}
-	types := words[i+1 : i+2]
-	if types[0].text == "{" {
-		end := slices.IndexFunc(words[i:], func(w word) bool { return w.text == "}" })
-		if end < 0 {
-			return true
-		}
-		types = words[i+2 : i+end]
-	}
-	return slices.ContainsFunc(types, func(w word) bool { return w.expands || w.text == "neighbrsol" || w.text == "135" })
+	types := words[i+1 : pfArgumentEnd(words, i+1, "icmp6-type")]
+	return len(types) == 0 || slices.ContainsFunc(types, func(w word) bool { return w.expands || w.text == "neighbrsol" || w.text == "135" })
 }
 
 // linkLocal reports sources that include every link-local address, from which
@@ -154,16 +147,24 @@ type pfHosts struct {
 
 type pfPassed struct{ iface, protocols string }
 
-func (h *pfHosts) rule(words []word, iface string) {
+func (h *pfHosts) rule(words []word, ifaces []string) {
 	protocols := pfProtocols(words)
 	if slices.ContainsFunc(words, func(w word) bool { return w.text == "out" }) {
 		return
 	}
-	h.looped = h.looped || words[0].text == "pass" && pfLoops(words, iface, protocols)
+	all := ifaces == nil
+	if all {
+		ifaces = []string{""}
+	}
+	h.looped = h.looped || words[0].text == "pass" && slices.ContainsFunc(ifaces, func(iface string) bool {
+		return pfLoops(words, iface, protocols)
+	})
 	switch {
 	case words[0].text == "pass" && len(h.passed) < pfNamesLimit:
-		h.passed = append(h.passed, pfPassed{iface, protocols})
-	case words[0].text == "block" && iface == "" && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
+		for _, iface := range ifaces {
+			h.passed = append(h.passed, pfPassed{iface, protocols})
+		}
+	case words[0].text == "block" && all && h.blocks.line == 0 && pfFamily(words) != "inet6" &&
 		pfScopeOf(words, func(w word) string { return w.text }).whole():
 		h.blocks = words[0]
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pfQueues follows the queues of OpenBSD's pf.conf, and rejects what pfctl refuses when it loads them
@@ -280,6 +282,7 @@ type pfSkipped struct {
 	clamps  [][2]word         // max-mss of rules, and their interfaces
 	drivers []word            // of set skip, without a number
 	fixed   []word            // interfaces behind nat-to whose addresses are taken once
+	missed  []word            // misspelt loopbacks of set skip
 	egress  word              // the first one that FreeBSD knows no members of
 	few     []word            // limits of connections that clients usually exceed
 	hosts   pfHosts
@@ -314,9 +317,14 @@ func (k *pfSkipped) statement(words []word) {
 		for _, w := range words[3:] {
 			k.skipped[k.resolved(w)] = true
 			k.hosts.passed = append(k.hosts.passed, pfPassed{k.resolved(w), "any"})
-			k.hosts.looped = k.hosts.looped || w.expands || strings.HasPrefix(w.text, "lo")
+			for _, name := range pfListed(k.resolved(w)) {
+				k.hosts.looped = k.hosts.looped || name[0] == '$' || strings.HasPrefix(name, "lo")
+			}
 			if slices.Contains(cards, w.text) {
 				k.drivers = append(k.drivers, w)
+			}
+			if noLoopback.MatchString(w.text) {
+				k.missed = append(k.missed, w)
 			}
 		}
 	case slices.Contains([]string{"nat", "rdr", "binat", "scrub"}, words[0].text) && len(k.changes) < pfNamesLimit:
@@ -326,8 +334,8 @@ func (k *pfSkipped) statement(words []word) {
 			k.changes = append(k.changes, w)
 		}
 	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
-		k.hosts.rule(words, k.resolved(word{text: pfIface(words)}))
-		k.limited(words)
+		k.hosts.rule(words, k.ifaces(words))
+		k.limited(k.expanded(words))
 		fixed := !slices.ContainsFunc(words, func(w word) bool { return w.text == "rtable" })
 		on := false // which a rule has once
 		for i := 1; i+1 < len(words); i++ {
@@ -372,7 +380,7 @@ func (k *pfSkipped) limited(words []word) {
 		counted := words[i].text == "max-src-conn" || words[i].text == "max-src-conn-rate"
 		if counted && err == nil && (most < usualConnections || window > 4*most) {
 			w := words[i]
-			w.span.End, w.text = words[i+1].span.End, w.text+" "+words[i+1].text
+			w.span.End, w.text = max(w.span.End, words[i+1].span.End), w.text+" "+words[i+1].text
 			k.few = append(k.few, w)
 			return
 		}
@@ -385,6 +393,49 @@ func (k *pfSkipped) resolved(w word) string {
 	}
 	return w.text
 }
+
+// noLoopback is a name that no interface has, meant for the loopback.
+var noLoopback = regexp.MustCompile(`^(?:[lI1]0|[iI1][oO]0|l00|loo0?|ol0|lo[oO]|lO0?)$`)
+
+// ifaces are the interface of a rule, of one or the members of a list; "*" is one that is not known.
+func (k *pfSkipped) ifaces(words []word) []string {
+	i := slices.IndexFunc(words, func(w word) bool { return w.text == "on" && !w.quoted }) + 1
+	if i == 0 || i == len(words) {
+		return nil
+	}
+	names := pfMembers(words[i:pfArgumentEnd(words, i, "on")], k.resolved)
+	for j, name := range names {
+		if strings.HasPrefix(name, "$") {
+			names[j] = "*"
+		}
+	}
+	if len(names) == 0 || len(names) > maxMembers {
+		return []string{"*"}
+	}
+	return names
+}
+
+// expanded are words with the text of macros in their places, as pfctl reads them.
+func (k *pfSkipped) expanded(words []word) []word {
+	if !slices.ContainsFunc(words, func(w word) bool { return k.values[w.text] != "" }) {
+		return words
+	}
+	var out []word
+	for _, w := range words {
+		value, known := k.values[w.text]
+		if !known || len(value) > maxMembers*pfMemberSize || len(out) > pfNamesLimit {
+			out = append(out, w)
+			continue
+		}
+		for _, text := range strings.Fields(pfMarks.Replace(value)) {
+			out = append(out, word{span: w.span, line: w.line, text: text})
+		}
+	}
+	return out
+}
+
+// pfMarks sets the marks apart that are words of their own.
+var pfMarks = strings.NewReplacer("(", " ( ", ")", " ) ", "{", " { ", "}", " } ", ",", " ")
 
 func (k *pfSkipped) conclude(s *scanner, elsewhere bool) {
 	for _, w := range k.rules {
@@ -402,6 +453,9 @@ func (k *pfSkipped) conclude(s *scanner, elsewhere bool) {
 	}
 	for _, w := range k.few {
 		s.pfName("pf:rule/few", w, w.text)
+	}
+	for _, w := range k.missed {
+		s.pfName("pf:rule/missed", w, "lo0")
 	}
 	for _, w := range k.drivers {
 		if s.system == OpenBSD {

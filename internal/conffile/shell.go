@@ -24,6 +24,7 @@ type command struct {
 	raw         Span // the lines that the command is written on
 	line        int
 	conditional bool
+	body        int  // where the body of the function begins that alone is around it, 0 without one
 	byRelease   bool // and what decides is the release of the system
 	piped       bool // into the next command
 	list        bool // words of an array, no command
@@ -39,6 +40,7 @@ type shellLexer struct {
 	pos, end int
 	line     int
 	depth    int // of if, case, loops and braces
+	body     int // where the outermost construct begins, if it is a brace
 	release  int // depth of the construct that asks for the release, 0 outside of one
 	after    bool
 	list     bool // inside NAME=( )
@@ -330,7 +332,12 @@ func (l *shellLexer) word(w word) {
 func (l *shellLexer) reserved(text string) bool {
 	switch text {
 	case "if", "while", "until", "for", "case", "{":
-		l.depth++
+		if l.depth++; l.depth == 1 {
+			l.body = 0
+			if text == "{" && !l.after {
+				l.body = l.pos
+			}
+		}
 		if line, _, _ := strings.Cut(l.s.src[l.pos:l.end], "\n"); l.release == 0 && text != "{" && asksRelease.MatchString(line) {
 			l.release = l.depth
 		}
@@ -363,7 +370,10 @@ func (c *command) flags() (f Flags) {
 func (l *shellLexer) cover(w word) {
 	if l.cmd.line == 0 {
 		l.cmd.line, l.cmd.raw = w.line, w.span
-		l.cmd.conditional = l.depth > 0 || l.after
+		l.cmd.conditional, l.cmd.body = l.depth > 0 || l.after, 0
+		if l.depth == 1 && !l.after {
+			l.cmd.body = l.body
+		}
 		l.cmd.byRelease = l.release > 0
 		l.cmd.list = l.list
 	}

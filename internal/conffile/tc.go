@@ -3,6 +3,7 @@ package conffile
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -11,11 +12,15 @@ import (
 // tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
 // interface's root, ingress or clsact hook, or of a class, and its parameters.
 func (s *scanner) tcCommand(words []word, base Entry) {
+	if len(words) > 4 {
+		s.tree.command(s, words)
+	}
 	if len(words) > 4 && words[0].text == "class" {
 		s.tcClass(words[1:], base)
 	}
 	if len(words) > 4 && words[0].text == "filter" {
 		s.tcPolice(words[1:], base)
+		s.tcPortMask(words)
 		s.marks.filter(s, words)
 	}
 	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
@@ -26,22 +31,7 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 	default:
 		return
 	}
-	root, leaf := -1, false
-	for i := 2; i < len(words); i++ {
-		switch words[i].text {
-		case "dev":
-			if i+1 < len(words) {
-				base.Iface = s.ifaceOf(words[i+1])
-			}
-		case "root":
-			root = i
-		case "handle":
-			i++
-		case "parent":
-			root, leaf = i+1, true
-			i++
-		}
-	}
+	root, leaf := s.tcPlace(words, &base)
 	if root < 0 {
 		return
 	}
@@ -76,6 +66,27 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 		})
 		return
 	}
+}
+
+// tcPlace finds the word that says where a discipline goes, its interface, and whether it goes below a class.
+func (s *scanner) tcPlace(words []word, base *Entry) (root int, leaf bool) {
+	root = -1
+	for i := 2; i < len(words); i++ {
+		switch words[i].text {
+		case "dev":
+			if i+1 < len(words) {
+				base.Iface = s.ifaceOf(words[i+1])
+			}
+		case "root":
+			root = i
+		case "handle":
+			i++
+		case "parent":
+			root, leaf = i+1, true
+			i++
+		}
+	}
+	return root, leaf
 }
 
 // qdiscOwn are the parameters of disciplines, by the usage that tc of iproute2 6.1 prints.
@@ -141,6 +152,10 @@ type fwMarks struct {
 	filters  []word          // the word fw, with its device as text
 	from     map[string]bool // devices to which packets are redirected
 	restored bool            // an action gives packets a mark before that
+
+	set    []word          // marks that rules of iptables set, as numbers
+	taken  map[string]bool // marks of filters
+	hidden bool            // of either not all are known
 }
 
 // maxMarks bounds the filters that are kept.
@@ -167,6 +182,10 @@ func (m *fwMarks) filter(s *scanner, words []word) {
 			ingress = ingress || next.text == "ffff:" || next.text == "ffff:0"
 		case "connmark", "ctinfo", "skbedit", "xt", "ct", "ipt", "bpf", "continue":
 			m.restored = true
+		case "handle":
+			if slices.ContainsFunc(words, func(w word) bool { return w.text == "fw" }) {
+				keep(&m.taken, m.number(next), true)
+			}
 		case "fw":
 			if device != "*" && device != "" && len(m.filters) < maxMarks {
 				w.text = device
@@ -176,8 +195,46 @@ func (m *fwMarks) filter(s *scanner, words []word) {
 	}
 }
 
+// number is a mark in one form.
+func (m *fwMarks) number(w word) string {
+	v, err := strconv.ParseUint(w.text, 0, 32)
+	m.hidden = m.hidden || err != nil || w.expands
+	return strconv.FormatUint(v, 10)
+}
+
+// rule remembers the mark that a rule of iptables sets.
+func (m *fwMarks) rule(r *iptRule) {
+	w := r.option("--set-mark", "--set-xmark")
+	if r.target != "MARK" || r.operation != "-A" && r.operation != "-I" || w.text == "" {
+		return
+	}
+	w.text = m.number(w)
+	if m.hidden = m.hidden || len(m.set) >= maxMarks; !m.hidden {
+		m.set = append(m.set, w)
+	}
+}
+
+// otherMarks are words of a text in which marks serve for something else than filters by their whole value.
+var otherMarks = []string{"fwmark", "--mark", "match mark", "meta mark", "-set-xmark 0x0", " mask ", "--or-mark", "--and-mark"}
+
+// untaken tells a mark that no filter takes, where there are filters for others.
+func (m *fwMarks) untaken(s *scanner) {
+	has := func(w word) bool { return m.taken[w.text] }
+	if m.hidden || !slices.ContainsFunc(m.set, has) || s.stopped || len(s.src) > maxSearched ||
+		slices.ContainsFunc(otherMarks, func(w string) bool { return strings.Contains(s.src, w) }) {
+		return
+	}
+	for _, w := range m.set {
+		if !has(w) {
+			s.rejected(Reject{Line: w.line, Span: w.span, Idle: true, Reason: "no filter of tc takes the mark " + w.text,
+				Because: "Packets with it go where those without a mark go; a filter takes it by handle " + w.text + " fw."})
+		}
+	}
+}
+
 // conclude tells filters by a mark that no packet has yet.
 func (m *fwMarks) conclude(s *scanner) {
+	m.untaken(s)
 	for _, w := range m.filters {
 		if m.restored || !m.from[w.text] || s.stopped {
 			continue
@@ -247,6 +304,12 @@ func (s *scanner) tcClass(words []word, base Entry) {
 			}
 			s.emit(e)
 		case "parent":
+			if _, minor, _ := strings.Cut(words[i+1].text, ":"); strings.Trim(minor, "0") == "" && !words[i+1].expands {
+				base.Flags |= Top
+			}
+		case "root":
+			base.Flags |= Top
+			i--
 		default:
 			kind = words[i].text
 			s.pairs(words[i+1:], base, func(k string) string {

@@ -80,6 +80,9 @@ func TestCounterNames(t *testing.T) {
 			"rxq_queue_full_drops rxbds_empty rx_bg0_frames_dropped",
 			"rx_packets tx_fifo_errors tx_missed rx_csum_offload_errors rx_queue_0_xdp_drops rx_crc_errors " +
 				"rx_dropped rx_length_errors rx_alloc_failed rx_pause_frames rx_bytes rx_overflow_irq tx_no_buffer"},
+		{ownBuffer, "rx_discards_phy rx_brb_discard rx_bg0_frames_dropped", "rx_out_of_buffer rx_missed_errors rx_no_buffer_count"},
+		{bufferOrRing, "rx_missed_errors rx_fifo_errors rx_over_errors mac_stats.missed_packets rx_hw_drop_overruns",
+			"rx_out_of_buffer rx_no_buffer_count port_rx_nodesc_drops rx_discards_phy"},
 		{damagedFrame, "rx_crc_errors rx_crc_errors_phy rx_symbol_err_phy rx_fcs_errors rx_crc_errors.nic " +
 			"rx_fcs_err_frames mmc_rx_crc_error bad_crc_event rx_frame_errors rx_align_errors mac_stats.crc_errs " +
 			"in_fcs_error mac_rx_fcs_err_pkt_num",

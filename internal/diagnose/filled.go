@@ -97,6 +97,16 @@ func undisturbed(tr facts.Transfer) (testedRate, bool) {
 	return t, true
 }
 
+// uneven reports whether an interval of a test at this rate was much faster than the mean: then no link held it there.
+func uneven(f *facts.Facts, bps float64) bool {
+	const even, same = 1.1, 1.03 // the ends of one test count it a little differently
+	fast := func(tr facts.Transfer) bool {
+		mean := 8 * tr.Bytes / tr.Seconds
+		return mean > bps/same && mean < same*bps && float64(tr.Fastest) > even*bps
+	}
+	return slices.ContainsFunc(f.Transfers, fast) || slices.ContainsFunc(f.Receipts, fast)
+}
+
 // testedRates are the rates of tests of one connection, and of the sums of several, that no loss disturbed: at the
 // sender, at the receiver, and in what iperf says at the end.
 func testedRates(f *facts.Facts) (out []testedRate) {

@@ -283,6 +283,16 @@ func setting(f *facts.Facts, name string) (int64, facts.Source, bool) {
 	return v, f.Settings[name].Source, ok
 }
 
+// firstSetting is the first of several settings that is known: one under the names of several releases.
+func firstSetting(f *facts.Facts, names ...string) (int64, facts.Source, bool) {
+	for _, name := range names {
+		if v, src, ok := setting(f, name); ok {
+			return v, src, true
+		}
+	}
+	return 0, facts.Source{}, false
+}
+
 // flowLine quotes of a connection its addresses and the fields that matter: a
 // line of ss is longer than a screen. With a window the line is that of the
 // second sample, whose numbers are quoted as they were understood.

@@ -68,7 +68,7 @@ func (f *Finding) remedies(in Input) {
 	if nic != facts.UnnamedLink && (in.Facts.NIC(nic) != nil || linuxCard.MatchString(nic)) {
 		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
 	}
-	native := nativeTools(in.Facts.System)
+	native := nativeTools(in.Facts.System, in.Facts.Relative)
 	f.Confirm = named(native.Replace(f.Confirm))
 	for i := range f.Fix {
 		f.Fix[i].Action = named(native.Replace(f.Fix[i].Action))

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // TestLimitsHaveStart wants a value where the present limit was read, and none where it was not.
@@ -85,5 +87,18 @@ func TestKeptByFirewall(t *testing.T) {
 	page, label := keptByFirewall("pfSense", f, "off")
 	if page != "System > Advanced > Networking" || !strings.Contains(label, "TCP seg") {
 		t.Errorf("%q, %q", page, label)
+	}
+}
+
+// TestSaidLimits holds which number of a text is a setting's.
+func TestSaidLimits(t *testing.T) {
+	for text, want := range map[string]int64{
+		"I raised kern.ipc.soacceptqueue to 4096, then kern.ipc.soacceptqueue=16384": 16384,
+		"kern.ipc.soacceptqueue: 900 of 2":                                           900,
+		"look at kern.ipc.soacceptqueue.\nIt has 17 lines":                           0, "kern.ipc.soacceptqueue9 = 7": 0, "nothing": 0,
+	} {
+		if got := saidLimit(&facts.Facts{Rest: text}, "kern.ipc.soacceptqueue"); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
 	}
 }

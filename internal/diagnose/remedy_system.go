@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/system"
@@ -62,11 +63,21 @@ var toolNames = []struct{ said, linux, freebsd, openbsd string }{
 	{"ls /proc/PID/fd | wc -l", "", "procstat -f PID | wc -l", "fstat -p PID | wc -l"},
 }
 
-// nativeTools replaces the tools in the words of a finding by those of the system.
-func nativeTools(on system.System) *strings.Replacer {
+// macTools are what macOS has in place of tools of FreeBSD that it lacks; kernel settings below dev. are FreeBSD's alone.
+var macTools = []string{"sockstat -l -p ", "lsof -nP -iTCP:", "(sockstat)", "(lsof -nP -i)", "then sockstat", "then lsof -nP -i",
+	"top -SHP", "top -o cpu", "top -SH", "top -o cpu", "procstat -f PID | wc -l", "lsof -p PID | wc -l"}
+
+// nativeTools replaces the tools in the words of a finding by those of the system, or of a relative of it.
+func nativeTools(on system.System, relative string) *strings.Replacer {
 	var pairs []string
+	if relative == "macOS" {
+		pairs = slices.Clone(macTools)
+	}
 	for _, t := range toolNames {
 		own := map[system.System]string{system.Linux: t.linux, system.FreeBSD: t.freebsd, system.OpenBSD: t.openbsd}[on]
+		if relative == "macOS" {
+			own = strings.NewReplacer(macTools...).Replace(own)
+		}
 		if own != "" {
 			pairs = append(pairs, t.said, own)
 		}

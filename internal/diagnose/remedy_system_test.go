@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // TestToolNamesAreSaid holds that the words which are replaced by a system's own still stand in a text: a text that is
@@ -33,5 +35,20 @@ func TestToolNamesAreSaid(t *testing.T) {
 		if !strings.Contains(said.String(), tool.said) {
 			t.Errorf("no text says %q", tool.said)
 		}
+	}
+}
+
+// TestRelativesHaveTheirTools holds that a remedy names no tool or setting of FreeBSD that its relative lacks.
+func TestRelativesHaveTheirTools(t *testing.T) {
+	for relative, want := range map[string]string{"": "sysctl dev.en)", "NetBSD": "vmstat -e)", "macOS": "netstat -I NAME"} {
+		in := Input{Facts: &facts.Facts{System: "freebsd", Relative: relative}}
+		found := buffersOrDamage(in, "en", []Finding{{}})
+		if got := found[0].Fix[0].Action; !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", relative, got, want)
+		}
+	}
+	const said = "find the program (sockstat -l -p 993); top -SH shows it"
+	if got := nativeTools("freebsd", "macOS").Replace(said); got != "find the program (lsof -nP -iTCP:993); top -o cpu shows it" {
+		t.Error(got)
 	}
 }

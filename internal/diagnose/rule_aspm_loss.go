@@ -26,7 +26,7 @@ func aspmLoss() Rule {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name, []facts.Source{slot.shown, c.Source},
-					"ASPM L1 is enabled for its slot, and the card drops packets: %s is %s%s", name, happened(c),
+					"ASPM L1 is enabled for its slot, and the card drops packets: %s is %s%s", printedName(name, c), happened(c),
 					ofReceived(n, c)))
 				found[0].Fix = []Fix{{Action: "disable ASPM for this slot and watch the counter",
 					Command: "echo 0 > /sys/bus/pci/devices/" + fullAddress(slot.address) + "/link/l1_aspm",

@@ -23,8 +23,8 @@ func conntrackDrops() Rule {
 				s = Warning
 			}
 			out := with(s, one("conntrack", sources(found), "packets dropped: %s", conntrackLost(in.Facts)))
-			now, known := in.Facts.Integer("net.netfilter.nf_conntrack_count")
-			most, limited := in.Facts.Integer("net.netfilter.nf_conntrack_max")
+			now, nowLine, known := firstSetting(in.Facts, trackedNow...)
+			most, _, limited := firstSetting(in.Facts, trackedMost...)
 			room := known && limited && float64(now) < 0.8*float64(most)
 			raced, dropped := total(in.Facts, "nf_conntrack.insert_failed"), total(in.Facts, "nf_conntrack.drop")
 			if room && 2*raced >= dropped || raced > 0 && raced == dropped && total(in.Facts, "nf_conntrack.early_drop") == 0 {
@@ -32,7 +32,7 @@ func conntrackDrops() Rule {
 					"connections for one NAT port, raced for the same entry: the later packet is dropped, and DNS waits 5 s."
 				if room {
 					out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
-					out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
+					out[0].Evidence = append(out[0].Evidence, nowLine)
 				}
 				return do("use random NAT ports (--random-fully), and for DNS a cache on the host (Kubernetes: NodeLocal DNSCache) "+
 					"or TCP (options use-vc or single-request-reopen in resolv.conf)", out)

@@ -29,11 +29,8 @@ func conntrackFull() Rule {
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
 		Because:  "When the table is full, packets of new connections are dropped.",
 		Check: func(in Input) []Finding {
-			used, src, ok := setting(in.Facts, "net.netfilter.nf_conntrack_count")
-			limit, src2, ok2 := setting(in.Facts, "net.netfilter.nf_conntrack_max")
-			if !ok2 { // the same under its older name
-				limit, src2, ok2 = setting(in.Facts, "net.nf_conntrack_max")
-			}
+			used, src, ok := firstSetting(in.Facts, trackedNow...)
+			limit, src2, ok2 := firstSetting(in.Facts, trackedMost...)
 			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
 				lines, n := matching(in.Facts, trackingFull)
 				if n == 0 {
@@ -55,6 +52,14 @@ func conntrackFull() Rule {
 		Quiet: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250\nnet.netfilter.nf_conntrack_max = 262144\n"),
 	}
 }
+
+// How many connections are tracked, and how many may be, by the names of all releases (nf_conntrack_standalone.c,
+// ip_conntrack_standalone.c).
+var (
+	trackedNow  = []string{"net.netfilter.nf_conntrack_count", "net.ipv4.netfilter.ip_conntrack_count"}
+	trackedMost = []string{"net.netfilter.nf_conntrack_max", "net.nf_conntrack_max", "net.ipv4.netfilter.ip_conntrack_max",
+		"net.ipv4.ip_conntrack_max"}
+)
 
 // alarmedConntrack finds an alarm of netdata about the table (its health.d/netfilter.conf, which warns from 90% on).
 func alarmedConntrack(f *facts.Facts) []Finding {

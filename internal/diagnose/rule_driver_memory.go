@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // driverMemory finds drivers that got no memory for their queues.
@@ -23,10 +24,17 @@ func driverMemory() Rule {
 			}
 			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues (%s)",
 				counted(n, "line"))
-			if in.Facts.System == "freebsd" {
+			switch in.Facts.System {
+			case system.FreeBSD:
 				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, plus what sockets " +
 					"need"}, {Setting: "kern.ipc.nmbjumbop", Formula: "the same, if the MTU is above 2048"}}
-			} else {
+			case system.Linux:
+				found[0].Because = "When an interface comes up, or its rings or MTU change, its driver allocates every receive buffer at " +
+					"once, some in large contiguous pieces. Without them the queue or the interface stays down."
+				found[0].Confirm = "It comes up with shorter rings or fewer queues, or after a restart."
+				found = do("free memory, then set shorter rings or fewer queues (ethtool -G NAME rx 512, ethtool -L NAME combined 4) and a "+
+					"larger vm.min_free_kbytes; jumbo frames need the most", found)
+			default:
 				found = do("raise the cluster limit, or use fewer queues or shorter rings (of ix0: dev.ix.0.iflib.override_nrxqs, "+
 					"override_nrxds in /boot/loader.conf)", found)
 			}
@@ -39,7 +47,7 @@ func driverMemory() Rule {
 }
 
 var noStructures = regexp.MustCompile(`(?i)could not set ?up (receive|transmit) structures|` +
-	`unable to (allocate|fill) (all )?(the )?(rx|receive) (descriptor|ring|buffer)|` +
+	`(?:unable|failed) to (allocate|fill) (all )?(the )?(enough )?(rx|receive) (descriptor|ring|buffer)|` +
 	`CQ creation failure: Cannot allocate memory`)
 
 // bounceBuffers finds cards that the kernel reaches through copies, and no room for more of these.
@@ -83,8 +91,10 @@ func failedAllocations(f *facts.Facts) []Finding {
 	return with(Warning, found)
 }
 
-// noRefill is what drivers say of a packet or a receive ring for which they got no memory: mvneta, mvpp2, and the older ones.
-var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Can't allocate skb on queue \d|Memory squeeze, (?:dropping|deferring) packet`)
+// noRefill is what drivers say of a packet or a receive ring for which they got no memory: mvneta, mvpp2, and the older ones; and
+// the kernel of an allocation in the threads and the idle loop that receive packets (warn_alloc of mm/page_alloc.c).
+var noRefill = regexp.MustCompile(`Linux processing - Can't refill|Can't allocate skb on queue \d|Memory squeeze, (?:dropping|deferring) packet|` +
+	`\b(?:swapper|ksoftirqd|napi)/\S*: page allocation failure[:.] order:\d, mode:(?:0x20$|0x20,|0x4020|.*GFP_ATOMIC)`)
 
 // usbNoRefill is what those of USB say while they still try, 2 being EVENT_RX_MEMORY of include/linux/usb/usbnet.h; once or twice is
 // how some come up.

@@ -20,7 +20,7 @@ func hundredMegabit() Rule {
 				return nil // the line is known to carry no more
 			}
 			for _, t := range testedRates(in.Facts) {
-				if t.link() != 100*units.Mbit {
+				if t.link() != 100*units.Mbit || uneven(in.Facts, t.rate) {
 					continue
 				}
 				lost := ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // linkErrors finds frames damaged on the wire.
@@ -72,9 +73,11 @@ func linkErrors() Rule {
 // buffersOrDamage says of what the BSDs count as receive errors that it may be either; beside a packet thread without time left
 // it is that thread's consequence.
 func buffersOrDamage(in Input, driver string, found []Finding) []Finding {
-	command := "sysctl dev." + cmp.Or(driver, "DRIVER")
-	if in.Facts.System == "openbsd" {
-		command = "kstat"
+	check := "check the driver's own counters (" + driverCounters(in.Facts, cmp.Or(driver, "DRIVER")) + "): CRC errors point at cable " +
+		"and optic, missed packets at the ring and the cores"
+	if in.Facts.Relative == "macOS" { // its drivers publish no counters
+		check = "repeat netstat -I NAME during a transfer to see whether the errors still grow; try another cable and switch port, then " +
+			"another adapter"
 	}
 	for i := range found {
 		found[i].Because = "The BSDs count here both corrupted frames and frames for which the card or host had no buffer."
@@ -83,8 +86,20 @@ func buffersOrDamage(in Input, driver string, found []Finding) []Finding {
 		found = atMost(Warning, found)
 		found[0].Because += " A thread that takes packets from a card uses its whole core: then it is the latter."
 	}
-	return do("check the driver's own counters ("+command+"): CRC errors point at cable and optic, missed packets at the ring and the "+
-		"cores", found)
+	return do(check, found)
+}
+
+// driverCounters is the command that shows what a driver counted, on FreeBSD, OpenBSD and their relatives.
+func driverCounters(f *facts.Facts, driver string) string {
+	switch {
+	case f.Relative == "NetBSD":
+		return "vmstat -e"
+	case f.Relative == "Junos":
+		return "show interfaces extensive"
+	case f.System == system.OpenBSD:
+		return "kstat"
+	}
+	return "sysctl dev." + driver
 }
 
 // unallowedSources finds packets that WireGuard of Linux refused (drivers/net/wireguard/receive.c, dishonest_packet_peer and

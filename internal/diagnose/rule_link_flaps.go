@@ -40,6 +40,8 @@ func linkFlaps() Rule {
 			for _, name := range slices.Sorted(maps.Keys(logs)) {
 				if how, seen := logs[name].flaps(); how != "" {
 					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel log shows the link %s", how))...)
+				} else if moved := carpMoved(in.Facts, name, logs[name]); moved != nil {
+					out = append(out, moved...)
 				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
 					found := with(Info, one(name, seen, "the log shows the link %s", how))
 					found[0].Because = "Packets in flight were lost. A single event may be a pulled cable, a restarted device, or a " +
@@ -54,6 +56,26 @@ func linkFlaps() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			"[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n"),
 	}
+}
+
+// carpMoved finds a link that went down and took CARP's groups to the other node (carp_sc_state in FreeBSD's
+// sys/netinet/ip_carp.c): with preempt those of all interfaces.
+func carpMoved(f *facts.Facts, name string, l *linkLog) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := carpChange.FindStringSubmatch(line)
+		if m == nil || len(l.downs) == 0 || m[3] != "MASTER" || !strings.HasPrefix(m[5], "hardware interface down") {
+			continue
+		}
+		_, on, _ := strings.Cut(m[1], "@")
+		if on != name && !strings.HasPrefix(on, name+".") && !strings.HasPrefix(on, name+"_vlan") {
+			continue
+		}
+		found := with(Info, one(name, []facts.Source{l.downs[0], f.Line("dmesg", i+1)}, "its link went down, and CARP gave up the master role"))
+		found[0].Because = "A node without this link advertises a higher skew for all groups (net.inet.carp.ifdown_demotion_factor): the other " +
+			"node takes over. This works as designed; the link is what to look at."
+		return decisive(do("find out why the link failed (cable, switch port, optic, or somebody who pulled it); "+flapAction(f, name), found))
+	}
+	return nil
 }
 
 // countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (sysfs, the
@@ -90,6 +112,14 @@ func flapAction(f *facts.Facts, name string) string {
 		return "check the log of pppd and of the modem for the reason: a link without answers to LCP echoes, a loss of sync, or a " +
 			"session that the provider ended"
 	}
+	if bypassCard.MatchString(f.Rest) || slices.ContainsFunc(slices.Concat(f.Lines("dmesg"), f.Lines("lspci -vv")), bypassCard.MatchString) {
+		return "check whether the card's bypass relays switched (the program that feeds their watchdog, and its log): each switch " +
+			"interrupts the link; if they did not, replace the cable or optic"
+	}
+	if inNetmap(f, name) {
+		return "compare the times with the log of the program that uses the interface through netmap (such as an IPS): each " +
+			"start and stop of it resets the card; if they differ, replace the cable or optic"
+	}
 	if f.System == system.FreeBSD && usbCardName.MatchString(name) {
 		return "try another USB port and cable, then another adapter: USB adapters often drop off the bus or lose their link; for a " +
 			"router use a PCI Express card"
@@ -107,6 +137,19 @@ func flapAction(f *facts.Facts, name string) string {
 	}
 	return "replace the cable or optic, then change the switch port; if it continues, disable Energy Efficient Ethernet (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
+}
+
+// bypassCard is a card whose relays connect two of its ports with each other when the host does not serve them.
+var bypassCard = regexp.MustCompile(`(?i)\bbypass[- ](?:NICs?|(?:network )?(?:cards?|adapters?)|relays?|ports?|watchdog|controller)\b|` +
+	`\b(?:NICs?|cards?|adapters?|ports?) with (?:\w+ )?bypass\b|\b(?:LAN|hardware) bypass\b`)
+
+// inNetmap reports whether the log shows netmap on the interface: a program that opens or closes it stops and starts the card
+// (iflib_netmap_register in sys/net/iflib.c).
+func inNetmap(f *facts.Facts, name string) bool {
+	return slices.ContainsFunc(f.Lines("dmesg"), func(line string) bool {
+		at := strings.Index(line, "netmap")
+		return at >= 0 && slices.Contains(strings.FieldsFunc(line[at:], func(r rune) bool { return strings.ContainsRune(" :,;^/@'\"", r) }), name)
+	})
 }
 
 // dialledName are interfaces of PPP, which no cable of their own holds up.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // memoryExhausted finds messages about memory and limits that ran out.
@@ -16,8 +17,8 @@ func memoryExhausted() Rule {
 		Because: "At the time of the message, connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
 			log := strings.ToLower(strings.Join(in.Facts.Lines("dmesg"), "\n"))
-			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
-				"maxsockets limit reached", "nmbclusters limit reached", "nmbufs limit reached", "nmbufs limit is reached", "nmbjumbo", "mbuf_cluster limit reached",
+			out = namedLimits(in.Facts)
+			for _, mark := range []string{"out of socket memory", "too many orphaned sockets", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
 				"kern.maxfiles limit exceeded", "kmem_map too small",
@@ -48,6 +49,26 @@ func memoryExhausted() Rule {
 	}
 }
 
+// namedLimit is how FreeBSD names the limit of a zone (uma_zone_set_warning in sys/kern/kern_mbuf.c and uipc_socket.c).
+var namedLimit = regexp.MustCompile(`\b(kern\.ipc\.(?:nmb\w+|maxsockets)) limit (?:is )?reached`)
+
+// namedLimits finds the limits that the kernel names, each with its lines.
+func namedLimits(f *facts.Facts) (out []Finding) {
+	const most = 8 // the kernel has no more
+	for i, line := range f.Lines("dmesg") {
+		m := namedLimit.FindStringSubmatch(line)
+		if m == nil || len(out) == most || slices.ContainsFunc(out, func(found Finding) bool { return found.Subject == m[1] }) {
+			continue
+		}
+		lines, n := logged(f, strings.ToLower(m[0]))
+		if n == 0 {
+			lines, n = []facts.Source{f.Line("dmesg", i+1)}, 1
+		}
+		out = append(out, withFix(limitFix(f, m[1]), one(m[1], lines, "the kernel reached this limit (%s)", counted(n, "line")))...)
+	}
+	return out
+}
+
 // limitFix is the setting behind a message about a limit.
 func limitFix(f *facts.Facts, mark string) Fix {
 	setting := ""
@@ -70,12 +91,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "kern.maxclusters"
 	case strings.Contains(mark, "maxfiles"):
 		setting = "kern.maxfiles"
-	case strings.Contains(mark, "maxsockets"):
-		setting = "kern.ipc.maxsockets"
-	case strings.Contains(mark, "nmbufs"):
-		setting = "kern.ipc.nmbufs"
-	case strings.Contains(mark, "jumbo"):
-		setting = "kern.ipc.nmbjumbop"
+	case strings.HasPrefix(mark, "kern.ipc."):
+		setting = mark
 	default:
 		setting = "kern.ipc.nmbclusters"
 	}

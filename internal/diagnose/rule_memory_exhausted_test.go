@@ -23,3 +23,16 @@ func TestOutOfSocketMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedLimits holds that each limit which FreeBSD names is the one to raise.
+func TestNamedLimits(t *testing.T) {
+	f, _, _ := judge(t, freebsdExample("dmesg", "[zone: mbuf_jumbo_9k] kern.ipc.nmbjumbo9 limit reached\n"+
+		"[zone: mbuf_jumbo_page] kern.ipc.nmbjumbop limit reached\n[zone: mbuf_jumbo_9k] kern.ipc.nmbjumbo9 limit reached\n"))
+	var got []string
+	for _, found := range memoryExhausted().Check(Input{Facts: f}) {
+		got = append(got, found.Subject+" "+found.Fix[0].Setting)
+	}
+	if want := "kern.ipc.nmbjumbo9 kern.ipc.nmbjumbo9, kern.ipc.nmbjumbop kern.ipc.nmbjumbop"; strings.Join(got, ", ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

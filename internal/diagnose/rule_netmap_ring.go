@@ -2,22 +2,22 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // netmapRing finds packets of the host that found no room on their way to a program that uses netmap.
 func netmapRing() Rule {
 	return Rule{
-		ID: "netmap-ring-full", Title: "A netmap program does not keep up", Systems: onFreeBSD(),
+		ID: "netmap-ring-full", Title: "A netmap program does not keep up", Systems: []string{"freebsd", "linux"},
 		Needs: []string{"messages"}, Severity: Warning,
 		Because: "Packets that the host sends on this interface wait in a ring for the netmap program (such as an IPS), and " +
 			"are dropped when the ring is full. The kernel logs this at most twice a second, however many packets are lost.",
 		Confirm: "The program uses 100% of a core (top -SH); the transfer is faster while it is stopped.",
 		Check: func(in Input) []Finding {
-			lines, n := matching(in.Facts, netmapFull)
+			lines, n := matching(in.Facts, facts.NetmapFull)
 			if n == 0 {
 				return netmapUnreadable(in.Facts)
 			}
@@ -26,22 +26,21 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
+			emulated := "sysctl dev.netmap.generic_ringsize=2048"
+			if in.Facts.System == system.Linux {
+				emulated = "generic_ringsize=2048 of the module netmap"
+			}
 			return decisive(with(s, do("reduce the program's rules, give it more threads, or exclude this "+
 				"interface from it; if only bursts overflow the ring, double its slots and restart the program: "+
-				"sysctl dev.netmap.generic_ringsize=2048 where netmap is emulated (lagg, bridge, cards without "+
+				emulated+" where netmap is emulated (lagg, bridge, cards without "+
 				"native support), otherwise the card's receive descriptors",
-				one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
-					"its netmap ring was full (%s)", counted(n, "line")))))
+				one(firstGroup(facts.NetmapFull, lines[0].Text), lines, "its netmap ring was full (%s)", counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
 			"973 hwtail 973 qlen 1023\n"),
 		Quiet: freebsdExample("dmesg", "654.637689 [1130] generic_netmap_attach     Emulated adapter for ixl0 created\n"),
 	}
 }
-
-// netmapFull is what netmap_transmit says (sys/dev/netmap/netmap.c), and what is said of a card without support for it
-// (nm_os_generic_xmit_frame, netmap_freebsd.c).
-var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full\b|Netmap ([a-z][\w.]*) transmit ring is full`)
 
 // netmapUnreadable finds what Suricata says of a port that it cannot read (src/source-netmap.c, POLLERR).
 func netmapUnreadable(f *facts.Facts) []Finding {

@@ -27,7 +27,7 @@ func nfsRetransmits() Rule {
 					calls.Value, percent(float64(again.Value)/float64(calls.Value)))
 				found = do("check whether the path loses packets; if not, check the server for busy disks and for "+
 					"all nfsd threads in use (nfsstat -s); if nfsstat -m shows proto=udp, mount over TCP "+
-					"(proto=tcp)", with(graded(again, calls.Value, Critical), found))
+					"(proto=tcp)", with(gradedRequests(again, calls.Value), found))
 				if i := slices.IndexFunc(f.NFSMounts, overUDP); i >= 0 {
 					found[0].Evidence = append(found[0].Evidence, f.NFSMounts[i].Source)
 				}
@@ -41,7 +41,7 @@ func nfsRetransmits() Rule {
 					}
 				}
 			}
-			if worst.Again < warningShare {
+			if worst.Again < requestShare {
 				return nil
 			}
 			return with(gradedShare(worst.Again), one("nfs "+worst.Name, []facts.Source{worst.Source},
@@ -51,6 +51,19 @@ func nfsRetransmits() Rule {
 		Quiet: linuxExample("nfsstat",
 			"Client rpc stats:\ncalls      retrans    authrefrsh\n9000000    0          9000000\n"),
 	}
+}
+
+// requestShare is the share of retransmitted requests from which on they are a warning: below it, a restart of the server or one
+// reconnect since boot explains them, which sends what was under way again.
+const requestShare = 1e-3
+
+// gradedRequests is graded for requests, which TCP carries and repairs.
+func gradedRequests(again facts.Counter, calls uint64) Severity {
+	s := graded(again, calls, Critical)
+	if s == Warning && lossShare(again, calls) < requestShare && (again.Rate == nil || *again.Rate < warningRate) {
+		return Info
+	}
+	return s
 }
 
 func overUDP(m facts.NFSMount) bool { return m.Options["proto"] == "udp" || m.Options["udp"] != "" }

@@ -152,7 +152,7 @@ func unanswered(f *facts.Facts) []Finding {
 		if p.Sent < least || p.Answered > 0 {
 			continue
 		}
-		if _, smaller := smallerAnswered(f, p); smaller {
+		if _, smaller := smallerAnswered(f.Pings, p); smaller {
 			continue // path-mtu says it
 		}
 		found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "none of %d pings was answered",

@@ -50,11 +50,14 @@ var busLost = []*regexp.Regexp{
 var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|` +
 	`\b([a-z]{2,8}\d{1,3}): `)
 
-// cardOf is the interface that the first message of a driver names, else "card".
+// cardOf is the interface that the first message of a driver names, else its driver and slot, else "card".
 func cardOf(messages ...facts.Source) string {
 	for _, message := range messages {
 		if m := messageCard.FindStringSubmatch(message.Text); m != nil {
 			return m[1] + m[2]
+		}
+		if m := hungSlot.FindStringSubmatch(message.Text); m != nil {
+			return m[1]
 		}
 	}
 	return "card"

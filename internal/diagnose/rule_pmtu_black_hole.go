@@ -3,6 +3,8 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -11,7 +13,7 @@ import (
 func pmtuBlackHole() Rule {
 	return Rule{
 		ID: "pmtu-black-hole", Title: "Path MTU black hole: large packets are likely lost on some paths", Severity: Warning,
-		Needs: []string{"linux:counters|round trips", "freebsd:counters|round trips", "openbsd:round trips"},
+		Needs: []string{"linux:counters|round trips|path", "freebsd:counters|round trips|path", "openbsd:round trips|path"},
 		Because: "If the ICMP messages of path MTU discovery are filtered, full-sized segments are lost and a connection " +
 			"hangs until the sender tries smaller ones.",
 		Confirm: "A full-sized ping with DF set (ping -M do -s 1472 PEER) gets no reply, a small one does.",
@@ -47,12 +49,13 @@ func pmtuBlackHole() Rule {
 // swallowedPings finds large pings to a peer that nobody answers while smaller ones are, without a word of why.
 func swallowedPings(f *facts.Facts) []Finding {
 	const ethernet = 1500
-	for _, big := range f.Pings {
+	probes := append(slices.Clone(f.Pings), tracedPings(f)...)
+	for _, big := range probes {
 		const few = 3
 		if big.Swept && big.Answered > 0 && big.Largest < big.Data && big.Sent-big.Answered >= few {
 			return sweptPing(f, big)
 		}
-		small, ok := smallerAnswered(f, big)
+		small, ok := smallerAnswered(probes, big)
 		if !ok || big.Sent < few {
 			continue
 		}
@@ -72,6 +75,19 @@ func swallowedPings(f *facts.Facts) []Finding {
 	return nil
 }
 
+// tracedPings are what reports of mtr say of the host at the end, as pings of the size of their probes.
+func tracedPings(f *facts.Facts) (out []facts.Ping) {
+	for _, t := range f.Traces {
+		if t.Target == "" || t.Size <= icmpHeaders || t.Cut {
+			continue
+		}
+		end := t.Hops[len(t.Hops)-1]
+		out = append(out, facts.Ping{Peer: t.Target, Data: t.Size - icmpHeaders, Sent: end.Sent,
+			Answered: int(math.Round((1 - end.Loss) * float64(end.Sent))), Counted: end.Source, Source: end.Source})
+	}
+	return out
+}
+
 // sweptPing is a ping whose packets grew until no answer came.
 func sweptPing(f *facts.Facts, p facts.Ping) []Finding {
 	const tcpHeaders = 40
@@ -87,12 +103,12 @@ func sweptPing(f *facts.Facts, p facts.Ping) []Finding {
 const icmpHeaders = 28
 
 // smallerAnswered finds the answered pings of a peer that answers none of large ones.
-func smallerAnswered(f *facts.Facts, large facts.Ping) (facts.Ping, bool) {
+func smallerAnswered(pings []facts.Ping, large facts.Ping) (facts.Ping, bool) {
 	const least, most = 1000, 9216
 	if large.Data < least || large.Data > most || large.Sent == 0 || large.Answered > 0 || large.TooLong {
 		return facts.Ping{}, false
 	}
-	for _, p := range f.Pings {
+	for _, p := range pings {
 		if 2*p.Answered > p.Sent && p.Data < large.Data && (p.Peer == large.Peer || p.Peer == "" || large.Peer == "") {
 			return p, true
 		}

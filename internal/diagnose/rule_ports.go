@@ -97,7 +97,8 @@ func portFixes(f *facts.Facts) []Fix {
 var (
 	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket|connectexception|noroutetohostexception|` +
 		`a new connection)\b.*(can(not|\\?'t) assign requested address|eaddrnotavail)|` +
-		`connect\(\) failed for (?:backend|server) \S+ no free ports`)
+		`connect\(\) failed for (?:backend|server) \S+ no free ports|` +
+		`\bconnect(?:ion to \S+)? (?:failed (?:due to|with) )?eaddrinuse`)
 	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
 )
 

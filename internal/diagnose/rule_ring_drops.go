@@ -31,11 +31,20 @@ func ringDrops() Rule {
 				grown, arrived := sinceEarlier(n, c)
 				found := lost(grown, arrived, one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
 					printedName(name, c), happened(c), ofReceived(n, c)))
-				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
+				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax && !ownBuffer(name) {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
 				action := takeFaster(in.Facts, n)
+				switch {
+				case ownBuffer(name):
+					found[0].Because = "The card's own buffer was full: frames arrived faster than the bus and memory took them."
+					action = "compare the speed and width of the card's slot with what the card can use (Linux: lspci -vv, LnkSta " +
+						"and LnkCap; FreeBSD: pciconf -lc); then " + action
+				case bufferOrRing(name):
+					found[0].Because = "The card's buffer was full: the ring had no free descriptor because the host does not drain " +
+						"it fast enough or bursts are longer than the ring, or the bus is slower than the port."
+				}
 				if lossShare(grown, arrived) > 0.5 { // no load does that for long
 					action = "check that the card's interrupts arrive (Linux: /proc/interrupts; FreeBSD: vmstat " +
 						"-ia), because the host takes almost nothing out of the ring; update the driver, or try " +
@@ -54,6 +63,18 @@ func ringDrops() Rule {
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 5000)),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0)),
 	}
+}
+
+// ownBuffer tells counters of a card's own buffer, for all its rings: mlx5 (counters.rst: the adapter is congested), bnx2x's
+// BRB, and cxgb4's buffer groups.
+func ownBuffer(name string) bool {
+	return holdsAny(name, "rx_discards_phy", "brb_discard", "bg0_frames", "bg1_frames")
+}
+
+// bufferOrRing tells counters that grow for want of a descriptor and for a slow bus alike: those of a FIFO (if_link.h:
+// rx_missed_errors; Intel 82576 datasheet: MPC).
+func bufferOrRing(name string) bool {
+	return holdsAny(name, "missed", "fifo", "overrun", "rx_over_errors", "overflow", "ovflow", "ovrfl")
 }
 
 // ofAllInterfaces is a loss that netstat -w counts of all interfaces together.

@@ -15,14 +15,14 @@ func ringSmall() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				name, c := largest(nicMatching(n, ringDrop))
+				name, c := largest(nicMatching(n, func(s string) bool { return ringDrop(s) && !ownBuffer(s) }))
 				if n.Rings.RX == 0 || n.Rings.RX >= n.Rings.RXMax || c.Value == 0 || !still(c) {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name,
 					[]facts.Source{n.Shown["ethtool:ring/rx"], n.Shown["ethtool:ring/rx/max"], c.Source},
 					"the ring has %d of %d possible descriptors, and the card dropped packets: %s is %s%s",
-					n.Rings.RX, n.Rings.RXMax, name, happened(c), ofReceived(n, c)))
+					n.Rings.RX, n.Rings.RXMax, printedName(name, c), happened(c), ofReceived(n, c)))
 				found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
 				out = append(out, found...)
 			}

@@ -32,7 +32,7 @@ func sendRingFull() Rule {
 				if c.Value == 0 || !physical(n) || severity == trifling {
 					continue
 				}
-				found := with(severity, one(n.Name, []facts.Source{c.Source}, "%s: %s is %s%s", what, name, happened(c),
+				found := with(severity, one(n.Name, []facts.Source{c.Source}, "%s: %s is %s%s", what, printedName(name, c), happened(c),
 					ofSent(n, c)))
 				if n.Rings.TX > 0 && n.Rings.TX < n.Rings.TXMax {
 					found = withFix(Fix{Setting: "ethtool:ring/tx", Interface: n.Name, Value: fmt.Sprint(n.Rings.TXMax)}, found)

@@ -2,9 +2,7 @@ package diagnose
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -139,23 +137,38 @@ func modesShown(f *facts.Facts, n *facts.NIC, titles ...string) (shown []facts.S
 // slowedInLog finds links that came up at 1 Gbit/s or more before, and last at 100 Mbit/s or less.
 func slowedInLog(f *facts.Facts) (out []Finding) {
 	const slow, fast = 100, 1000
-	best, last := map[string]int{}, map[string]int{}
-	at := map[string]facts.Source{}
-	for i, line := range f.Lines("dmesg") {
-		m := linkCameUp(line)
-		if m == nil {
-			continue
-		}
-		v, _ := strconv.Atoi(m[2])
-		best[m[1]], last[m[1]], at[m[1]] = max(best[m[1]], v), v, f.Line("dmesg", i+1)
-	}
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		n := f.NIC(name)
-		if last[name] > slow || best[name] < fast || n != nil && (!physical(n) || n.Speed > slow*units.Mbit) {
+	links := linksInLog(f)
+	for _, l := range links {
+		n := f.NIC(l.name)
+		if l.mbit > slow || l.best < fast || n != nil && (!physical(n) || n.Speed > slow*units.Mbit) {
 			continue
 		}
 		out = append(out, do("replace the cable, and check plug and socket for a damaged pair; try another switch port",
-			one(name, []facts.Source{at[name]}, "the link last came up at %d Mbit/s, previously at %d", last[name], best[name]))...)
+			one(l.name, []facts.Source{l.at}, "the link last came up at %d Mbit/s, previously at %d", l.mbit, l.best))...)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return slowPorts(links)
+}
+
+// slowPorts finds ports of a switch chip that run at 100 Mbit/s or less while others of the same chip do not: what is
+// connected there may support no more.
+func slowPorts(links []loggedLink) (out []Finding) {
+	const slow, fast = 100, 1000
+	for _, l := range links {
+		faster := func(o loggedLink) bool { return o.chip == l.chip && o.mbit >= fast }
+		at := slices.IndexFunc(links, faster)
+		if l.chip == "" || l.mbit > slow || at < 0 {
+			continue
+		}
+		found := with(Info, one(l.name, []facts.Source{l.at, links[at].at}, "%d Mbit/s; %s of the same chip runs at %d", l.mbit, links[at].name,
+			links[at].mbit))
+		found[0].Because = "A damaged pair in the cable, or a device that supports no more, makes a gigabit port run at 100 Mbit/s."
+		out = append(out, do("if the device on this port supports 1 Gbit/s, replace the cable and try another port", found)...)
+	}
+	if len(out) == 1 {
+		return decisive(out)
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -15,7 +15,6 @@ func slowerLink() Rule {
 			"faster, another link on the path is the bottleneck.",
 		Confirm: "One port on the path (hosts, switches) shows this speed.",
 		Check: func(in Input) []Finding {
-			const slower = 0.9
 			tested := testedRates(in.Facts)
 			for _, tr := range tested {
 				link := tr.link()
@@ -28,18 +27,39 @@ func slowerLink() Rule {
 					found[0].Summary += "; this host's own link runs at " + n.Speed.String()
 					return with(Warning, do("find the port or cable on the path that runs at "+link.String(), found))
 				}
-				found = do("use a faster link for more; otherwise check disks, the program and its protocol: the network is "+
-					"not the bottleneck here", found)
-				if slices.ContainsFunc(tested, func(other testedRate) bool { return other.rate < slower*tr.rate }) {
-					return found // what it is compared with is slow for another reason
+				if slower := slowerTest(in.Facts, tested, tr.rate); slower > 0 { // for another reason
+					return do(fmt.Sprintf("use a faster link for more; another cause limits the test that got %s", slower), found)
 				}
-				return decisive(found)
+				return decisive(do("use a faster link for more; otherwise check disks, the program and its protocol: the network is "+
+					"not the bottleneck here", found))
 			}
 			return nil
 		},
 		Fires: linuxExample("iperf3", hundredExample("112 MBytes   941")),
 		Quiet: linuxExample("iperf3", hundredExample("82.2 MBytes   690")),
 	}
+}
+
+// slowerTest is the rate of another test, or of the other direction of one with --bidir, that stayed well below; 0 is none.
+func slowerTest(f *facts.Facts, tested []testedRate, bps float64) units.Rate {
+	const well = 0.9
+	for _, t := range tested {
+		if t.rate < well*bps {
+			return units.Rate(t.rate)
+		}
+	}
+	streams := map[string]int{}
+	for _, e := range f.TransferEnds {
+		if e.Way != "" && e.Role == "receiver" {
+			streams[e.Way]++
+		}
+	}
+	for _, e := range f.TransferEnds {
+		if (e.Stream == "SUM" || streams[e.Way] == 1) && e.Role == "receiver" && float64(e.Rate) < well*bps {
+			return e.Rate
+		}
+	}
+	return 0
 }
 
 // slowestCard is the card that is up with the lowest known speed.

@@ -19,11 +19,9 @@ func transmitTimeout() Rule {
 			if lines, n := logLines(in.Facts, saysHung); n > 0 {
 				return ofRealtek(in.Facts, hungCards(in.Facts, lines, n))
 			}
-			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
-				if lines, n := matching(in.Facts, form); n > 0 {
-					return do(hungAction(lines[0].Text), one(firstGroup(form, lines[0].Text), lines,
-						"the kernel reported a hung card (%s)", counted(n, "line")))
-				}
+			if lines, n := matching(in.Facts, retoldWatchdog); n > 0 {
+				return do(hungAction(lines[0].Text), ofKind(one(firstGroup(retoldWatchdog, lines[0].Text), lines,
+					"the kernel reported a hung card (%s)", counted(n, "line"))))
 			}
 			if found := resetCards(in.Facts); found != nil {
 				return found
@@ -41,17 +39,29 @@ func transmitTimeout() Rule {
 // hungWords are what drivers and the kernel say of a card that hung, in lower case.
 func hungWords() []string {
 	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
-		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", ": transmit timeout", "tx timeout detected", "tx timeout on queue", "reset due to tx timeout", // e1000e, BSDs, mlx5, virtio_net, ixgbe
+		"reset adapter unexpectedly", ": watchdog timeout", ": transmit timed out", ": transmit timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5, virtio_net
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		" desc avail = ", ": trigger reset is on", "ena admin queue is not in running state", // iflib, ena of FreeBSD
-		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
-		"mc assert!", "firmware reports adapter error", ": host status block [", // bnx2x and bxe, cxgb4, tg3's dump of its state
+		"driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
+		"mc assert!", "storm stats were not updated for", "- start ftq dump -", // bnx2x and bxe, bnx2
+		"firmware reports adapter error", "encountered fatal error, adapter stopped", ": host status block [", // cxgb4, tg3's dump of its state
+		"error detected in the adapter", "will cause a leak of a command resource", // be2net, mlx5
+		"the mfw failed to respond to command", "hmc error", "pf reset failed", "pf_reset failed", // qed, i40e and ice
+		"firmware not responding, status", "firmware error detected fwsm", "detected firmware fatal condition", // bnxt, ixgbe
 		"tx stalled? resetting chipset", "tx timeout. lost interrupt?", "fatal interrupt. reset", "fatal interrupt 0x", // drivers of other makers for macOS, alx
 		"malicious driver detection event",                                                                          // i40e, ice, ixl
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }
 
-func saysHung(line string) bool { return holdsAny(strings.ToLower(line), hungWords()...) }
+func saysHung(line string) bool {
+	return holdsAny(strings.ToLower(line), hungWords()...) || hungQueue.MatchString(line)
+}
+
+// hungQueue is what drivers say of a queue that hung, behind the device and its interface: i40e, ice, ixgbe, idpf, sfc, qlcnic, be2net,
+// vmxnet3, ionic, hns3, myri10ge, sky2, xgbe, r8152; and bnxt of its firmware. The stamps of time that hang are of PTP.
+var hungQueue = regexp.MustCompile(`(?i)(?:[0-9a-f]{2}\.[0-9a-f]|\d+-[\d.]+:\d+\.\d+|\b[0-9a-f]{6,10}\.[\w-]+) [a-z_][\w.-]*: ` +
+	`(?:slice \d+: |detected |initiating reset due to )?tx[ _](?:timeout|hang|stuck)(?:$|[^:\w]|: \D)|` +
+	`\bbnxt_en \S+ (?:\S+: )?Error \(timeout: \d+\) msg \{`)
 
 // hungCards names the cards of the lines.
 func hungCards(f *facts.Facts, lines []facts.Source, n int) []Finding {
@@ -73,7 +83,7 @@ func hungCards(f *facts.Facts, lines []facts.Source, n int) []Finding {
 		action = "update the driver and the card's firmware, disable " + sleepingSlot + ", or use another card; according to the text, " +
 			"disabling offloads did not help"
 	}
-	return do(action, ofHypervisor(found))
+	return do(action, ofKind(found))
 }
 
 // offloadsTried reports whether a post says that offloads were switched off, and that this did not help.
@@ -141,15 +151,22 @@ func lateCompletions(in Input) []Finding {
 	if n < several {
 		return nil
 	}
-	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
+	return with(Warning, do(hungAction(lines[0].Text), ofKind(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
 		"the card did not complete packets in time (%s)", counted(n, "line")))))
 }
 
-// ofHypervisor explains a card that is no hardware of the host.
-func ofHypervisor(found []Finding) []Finding {
-	if ofVirtualMachine.MatchString(found[0].Evidence[0].Text) {
+// ofKind explains a card that is no hardware of the host, or sits in no slot of PCI Express.
+func ofKind(found []Finding) []Finding {
+	switch line := found[0].Evidence[0].Text; {
+	case ofVirtualMachine.MatchString(line):
 		found[0].Because = "The hypervisor's card, or the CPU that serves its queue, did not complete packets for seconds; " +
 			"while the driver resets the card, nothing is sent or received."
+	case imitatedHung.MatchString(line):
+		found[0].Because = "While a card is reset, nothing is sent or received. Hypervisors emulate this card: its emulation, a " +
+			"CPU that is not scheduled, the driver or, if it is a real one, the hardware is at fault."
+	case onUSB.MatchString(line) || notOnSlot.MatchString(line):
+		found[0].Because = "While a card is reset, nothing is sent or received; driver, firmware, power supply or the hardware " +
+			"is at fault."
 	}
 	return found
 }
@@ -201,9 +218,6 @@ var busUnanswered = regexp.MustCompile(`\) timeout$|timed out$|failed (?:w/statu
 
 var dumped = regexp.MustCompile(`(?i)^iw[mnx]\d+: .*(?:fatal firmware error|error log dump)`)
 
-// usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
-var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)
-
 // hungAction is what is done about a card that a line names.
 func hungAction(line string) string {
 	switch {
@@ -218,7 +232,7 @@ func hungAction(line string) string {
 			"persists, move the virtual machine to another host (in a cloud: stop and start it)"
 	case imitatedHung.MatchString(line):
 		return "in a virtual machine, use a virtio card (VMware: vmxnet3) instead of this emulated one; otherwise " +
-			"update the driver, and disable " + sleepingSlot
+			"update the driver or use another card"
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which contains the driver; check the load when it happens, and the power supply"
 	}
@@ -250,13 +264,13 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`\bvirtio\d+ ([a-z][\w.-]*): TX|\b([a-z][\w.-]*): transmit timed out|` +
+var hungCard = regexp.MustCompile(`\b(?:virtio\d+|mlx4_en:|\d+-[\d.]+:\d+\.\d+) ([a-z_][\w.-]*): T[Xx] |\b([a-z][\w.-]*): transmit time(?:d |)out|` +
 	`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*):? |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x|\be1000e ([a-z]\w*):? Reset adapter unexpectedly|` +
-	`\[bnx2x_\w+:\d+\(([a-z][\w.-]*)\)\]|\[([A-Z]\w+)\]: (?:Tx (?:stalled|timeout)|Fatal interrupt)`)
+	`\[(?:bnx2x|qed)\w+:\d+\(([a-z0-9][\w.:-]*)\)\]|\[([A-Z]\w+)\]: (?:Tx (?:stalled|timeout)|Fatal interrupt)`)
 
 // hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".
 var hungSlot = regexp.MustCompile(`\b([a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): `)

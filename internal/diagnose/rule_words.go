@@ -151,6 +151,54 @@ func changeHelped() Rule {
 	}
 }
 
+// aCounter is a counter of which people tell that it grows, and what that means.
+type aCounter struct {
+	grows         *regexp.Regexp
+	tells, remedy string
+}
+
+// countersTold are of mlx5 (Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst), ena
+// (drivers/net/ethernet/amazon/ena) and the names of many drivers.
+var countersTold = []aCounter{
+	{grownForm(`rx_discards_phy|rx_prio\d_discards|rx_discards`),
+		"the card's own buffer was full: the bus, the host's memory or the number of queues did not keep up with the port",
+		"check the card's link to the bus (lspci -vv: LnkSta), use more queues on the cores of its NUMA node (ethtool -L NAME combined N), and " +
+			"where a switch can wait, enable pause frames (ethtool -A NAME rx on)"},
+	{grownForm(`rx_out_of_buffer|rx_nodesc_drop\w*|rx_missed_errors|rx_no_dma_resources|rx_no_buffer_count|rx_fifo_errors|rx_over_errors`),
+		"the receive ring was full: the host took packets too slowly, or bursts were longer than the ring",
+		"use a longer ring (ethtool -g NAME shows the maximum, ethtool -G NAME rx N sets it) and more queues (ethtool -L NAME combined N), and " +
+			"check that no core is at its limit (mpstat -P ALL 1)"},
+	{grownForm(`(?:bw_in|bw_out|pps|conntrack)_allowance_exceeded`),
+		"the instance reached a limit of its type, and the cloud dropped packets or kept them waiting",
+		"use a larger instance type, or less traffic at its peaks"},
+}
+
+// grownForm is a sentence in which a counter grows or is above zero.
+func grownForm(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:` + name + `)\b[^,]{0,24}\b(?:(?:increas|grow|increment|climb|ris)(?:es?|s|ing)|go(?:es|ing) up)\b|\b(?:` + name + `)(?:_?total)?\W{0,3}(?: is| at| of|=|≈)[ ~]*[1-9][\d,.]*` +
+		`|\b(?:increas|grow|climb|ris)ing (?:\w+ ){0,2}(?:` + name + `)\b`)
+}
+
+// counterTold finds a counter of losses that grows according to a post.
+func counterTold() Rule {
+	return Rule{
+		ID: "counter-told", Title: "According to the text, a counter of lost packets grows", Severity: Info, Needs: []string{"identity"},
+		Because: "The counter counts packets that were dropped; senders have to send them again.",
+		Confirm: "ethtool -S NAME, read twice under load, shows by how much the counter grows.",
+		Check: func(in Input) []Finding {
+			said := certain(in.Facts)
+			for _, c := range countersTold {
+				if s, ok := says(said, c.grows); ok {
+					return decisive(do(c.remedy, one("counter", saidAt(in.Facts, s), "according to the text, %s", c.tells)))
+				}
+			}
+			return nil
+		},
+		Fires: inWordsAlone("On both nodes rx_out_of_buffer is increasing by thousands per second.\n"),
+		Quiet: inWordsAlone("On both nodes rx_out_of_buffer = 0 and rx_discards_phy is not increasing.\n"),
+	}
+}
+
 // mtuTold finds what a post says of packets that are too large for a tunnel.
 func mtuTold() Rule {
 	return Rule{

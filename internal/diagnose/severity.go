@@ -36,7 +36,8 @@ total, by its rate, and by whether it still grows:
 | total not known, 1 or more per second, or 1000 or more in all | warning |
 | total not known, fewer | info |
 
-A counter that did not grow while it was observed is an info at most, because it is in the past. On a declared
+A counter that did not grow while it was observed is an info at most, because it is in the past. Retransmitted requests of
+NFS are a warning from 0.1% on, or where one or more per second was observed: a single reconnect resends what was under way. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
 What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
 will under load, info is worth knowing; where nothing worse is found, an info that explains slowness or loss is the

@@ -74,6 +74,9 @@ func start(f *facts.Facts, name, nic string) (value, from string) {
 		return "", ""
 	}
 	words := strings.Fields(presentLimit(f, name, nic, r.pools))
+	if said := saidLimit(f, name); len(words) == 0 && said > 0 && said <= largestStart/2 {
+		return strconv.FormatInt(max(2*said, r.least), 10), fmt.Sprintf("a starting point: twice the %d that the text names", said)
+	}
 	if len(words) == 0 && r.least > 0 {
 		return strconv.FormatInt(r.least, 10), "a starting point; keep the current value if it is larger"
 	}
@@ -90,6 +93,30 @@ func start(f *facts.Facts, name, nic string) (value, from string) {
 		return strings.Join(words, " "), fmt.Sprintf("a starting point; the current limit is %d", present)
 	}
 	return strings.Join(words, " "), fmt.Sprintf("a starting point: twice the current limit of %d", present)
+}
+
+// saidLimit is the largest number that the words of a post give a setting: "I raised kern.ipc.soacceptqueue to 8192".
+func saidLimit(f *facts.Facts, name string) (most int64) {
+	const near = 24 // characters between the name and its number
+	for rest := f.Rest; ; {
+		_, after, found := strings.Cut(rest, name)
+		if !found {
+			return most
+		}
+		rest = after
+		window := after[:min(near, len(after))]
+		at := strings.IndexAny(window, "0123456789")
+		if at <= 0 || !strings.ContainsRune(" =:", rune(after[0])) || strings.ContainsAny(window[:at], ".\n") {
+			continue
+		}
+		digits := after[at:]
+		if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			digits = digits[:end]
+		}
+		if v, err := strconv.ParseInt(digits, 10, 64); err == nil {
+			most = max(most, v)
+		}
+	}
 }
 
 // presentLimit is the value of a setting, of the interface where it is one's, or what a pool shows of it.

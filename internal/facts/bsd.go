@@ -113,6 +113,9 @@ func (f *Facts) readIfconfig(t text) error {
 			continue
 		}
 		words := strings.Fields(line)
+		if len(words) > 0 && words[0] == "carp:" {
+			f.carpGroup(words, n, src)
+		}
 		if n == nil || len(words) == 0 {
 			continue
 		}
@@ -122,7 +125,7 @@ func (f *Facts) readIfconfig(t text) error {
 		}
 		n.ifconfigLine(words, strings.TrimSpace(line), src)
 	}
-	if len(f.NICs) == 0 {
+	if len(f.NICs) == 0 && len(f.CARP) == 0 {
 		return errNothing
 	}
 	f.masters = masters
@@ -130,6 +133,27 @@ func (f *Facts) readIfconfig(t text) error {
 		f.NICs[i].Master = masters[f.NICs[i].Name]
 	}
 	return nil
+}
+
+// CARPGroup is a shared address as ifconfig shows it: "carp: MASTER vhid 1 advbase 1 advskew 0".
+type CARPGroup struct {
+	VHID      string `json:"vhid"`
+	State     string `json:"state"`
+	Skew      string `json:"skew"`
+	Interface string `json:"interface,omitempty"` // empty where a grep took it
+	Source    Source `json:"source"`
+}
+
+func (f *Facts) carpGroup(words []string, n *NIC, src Source) {
+	values := pairs(words[1:])
+	if values["vhid"] == "" || len(f.CARP) >= rowLimit {
+		return
+	}
+	g := CARPGroup{VHID: values["vhid"], State: words[1], Skew: values["advskew"], Source: src}
+	if n != nil {
+		g.Interface = n.Name
+	}
+	f.CARP = append(f.CARP, g)
 }
 
 // vlanName is how FreeBSD (em0.100) and OPNsense (ix1_vlan111) name a VLAN after its interface.

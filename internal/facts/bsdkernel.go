@@ -57,7 +57,8 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 			continue
 		}
 		total, ok := count(words[len(words)-2])
-		if _, ok2 := count(words[len(words)-1]); !ok || !ok2 || len(f.Interrupts) >= rowLimit {
+		rate, ok2 := count(words[len(words)-1])
+		if !ok || !ok2 || len(f.Interrupts) >= rowLimit {
 			continue
 		}
 		label := strings.Join(words[:len(words)-2], " ")
@@ -65,7 +66,7 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 		if !ok {
 			id, name, _ = strings.Cut(label, "/")
 		}
-		irq := Interrupt{ID: id, Name: name, Total: Counter{Value: total, Source: f.Line(t.from, i+1)}}
+		irq := Interrupt{ID: id, Name: name, Rate: rate, Total: Counter{Value: total, Source: f.Line(t.from, i+1)}}
 		device, queue, _ := strings.Cut(name, ":")
 		if n := f.NIC(device); n != nil {
 			irq.NIC = device
@@ -281,20 +282,36 @@ func (f *Facts) pfctlInOne(line, from string, at int) bool {
 
 // dashboardStates takes "State table size 99% (402311/403000)" of a firewall's start page.
 func (f *Facts) dashboardStates(line, from string, at int) bool {
-	m := dashboardPair.FindStringSubmatch(line)
-	if m == nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "state table size") {
-		return false
-	}
-	used, ok := count(m[1])
+	used, limit, ok := dashboardPair(line, DashboardStates)
 	if ok {
 		f.Counters["pf.current_entries"] = Counter{Value: used, Source: f.Line(from, at)}
-		f.Settings["pf:set/limit/states"] = Setting{Value: m[2], Source: f.Line(from, at), State: Read}
+		f.Settings["pf:set/limit/states"] = Setting{Value: strconv.FormatUint(limit, 10), Source: f.Line(from, at), State: Read}
 	}
 	return ok
 }
 
-// dashboardPair is what is used and the most there can be.
-var dashboardPair = regexp.MustCompile(`\((\d+)/(\d+)\)`)
+// Rows of a firewall's start page: a name, perhaps a share, what is used and the most there can be. pfSense puts these two in
+// parentheses (widgets/system_information.widget.php), OPNsense with blanks, and old releases without a share.
+var (
+	DashboardStates = dashboardRow("state table size")
+	DashboardMbufs  = dashboardRow("mbufs? (?:usage|clusters)")
+)
+
+func dashboardRow(name string) *regexp.Regexp {
+	const between = `[^\w\n/]{0,8}`
+	return regexp.MustCompile(`(?m)^` + between + `(?i:` + name + `)` + between + `(?:\d{1,3}(?:\.\d+)? ?%` + between + `)?(\d+) ?/ ?(\d+)\b`)
+}
+
+// dashboardPair takes both numbers of a row.
+func dashboardPair(line string, row *regexp.Regexp) (used, limit uint64, ok bool) {
+	m := row.FindStringSubmatch(line)
+	if m == nil {
+		return 0, 0, false
+	}
+	used, isUsed := count(m[1])
+	limit, isLimit := count(m[2])
+	return used, limit, isUsed && isLimit
+}
 
 // pfNamed is a counter of pfctl -si by its name (sbin/pfctl/pfctl_parser.c).
 var pfNamed = regexp.MustCompile(`\b(current entries|half-open tcp|searches|inserts|removals|match|bad-offset|` +

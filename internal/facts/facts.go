@@ -193,6 +193,7 @@ type Facts struct {
 	Messages  []Message          `json:"messages,omitempty"`
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
+	CARP      []CARPGroup        `json:"carp,omitempty"`
 	// Handshakes are those that tcpdump printed as text.
 	Handshakes []Handshake `json:"handshakes,omitempty"`
 	// Talks are the directions of connections in such a text in which something was lost, refused or waited for.

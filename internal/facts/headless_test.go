@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -64,5 +65,32 @@ func TestTooManyFabricLinks(t *testing.T) {
 	line := `  1  1[  ] ==( 4X  10.0 Gbps Active/  LinkUp)==>  2  1[  ] "switch" ( Could be 14.0 Gbps)`
 	if err := f.readFabricLinks(text{data: []byte("CA 'mlx4_1'\n" + line + "\n")}); err != nil || len(f.FabricLinks) != rowLimit {
 		t.Error(err, len(f.FabricLinks))
+	}
+}
+
+// TestProtocolTables holds the names of counters where the indentation or the heading is gone, and where the number comes last.
+func TestProtocolTables(t *testing.T) {
+	const flat = "tcp:\n901 packets sent\n880 data packets (7 bytes)\n12 data packets (5 bytes) retransmitted\nudp:\n" +
+		"71 datagrams received\n6 dropped due to full socket buffers\nthat is all\n33 bottles\n"
+	for body, want := range map[string]string{
+		flat: "tcp.packet_sent 901 tcp.packet_sent.data_packet 880 tcp.packet_sent.data_packet_retransmitted 12 " +
+			"udp.datagram_received 71 udp.dropped_due_to_full_socket_buffer 6",
+		"tcp:\n\t901 packets sent\n\t\t12 data packets (5 bytes) retransmitted\n33 bottles\n": "tcp.packet_sent 901 " +
+			"tcp.packet_sent.data_packet_retransmitted 12",
+		"tcp:\n  packets sent: 901\n  listen queue overflows: 4\n": "tcp.listen_queue_overflow 4 tcp.packet_sent 901",
+		"33 bottles\nlisten queue overflows: 4\n":                  "tcp.listen_queue_overflow 4",
+	} {
+		f := &Facts{Counters: map[string]Counter{}}
+		if err := f.readBSDNetstat(text{from: "post", data: []byte(body)}); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		var got []string
+		for name, c := range f.Counters {
+			got = append(got, name+" "+strconv.FormatUint(c.Value, 10))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s:\n%q, want\n%q", body, strings.Join(got, " "), want)
+		}
 	}
 }

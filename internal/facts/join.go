@@ -222,6 +222,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 		}
 	}
 	f.Disks = joinedBy(f.Disks, later.Disks, func(d Disk) string { return d.Name })
+	f.CARP = joinedBy(f.CARP, later.CARP, func(g CARPGroup) string { return g.Interface + " " + g.VHID })
 	f.HostCache = joinedBy(f.HostCache, later.HostCache, func(h HostEntry) string { return h.Address })
 	f.NetISR = joinedBy(f.NetISR, later.NetISR, func(n NetISR) string { return n.Protocol + decimal(n.CPU) })
 	f.Transfers = append(f.Transfers, later.Transfers...)

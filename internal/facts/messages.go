@@ -29,8 +29,14 @@ func (f *Facts) readMessages(t text) error {
 	if lines := t.lines(); len(lines) <= 2 && strings.HasPrefix(lines[0], "dmesg: ") {
 		return &refusal{Denied, 1, shorten(lines[0])}
 	}
+	card := ""
 	for i, line := range t.lines() {
-		if m := loggedCounter.FindStringSubmatch(line); m != nil && f.System == "freebsd" {
+		if m := RealtekStats.FindStringSubmatch(line); m != nil && m[1] != "" {
+			card = m[1]
+		} else if m != nil && card != "" {
+			f.loggedCounter([]string{"", card, m[2], m[3]}, f.Line(t.from, i+1))
+		} else if m := loggedCounter.FindStringSubmatch(line); m != nil && f.System == "freebsd" {
+			m[2] = "rx " + m[2]
 			f.loggedCounter(m, f.Line(t.from, i+1))
 		}
 		lower := strings.ToLower(line)
@@ -54,6 +60,10 @@ func (f *Facts) readMessages(t text) error {
 // set: "em0: Missed Packets = 1266".
 var loggedCounter = regexp.MustCompile(`^([a-z]+\d+): ([A-Z][A-Za-z ]+) = (\d+)\s*$`)
 
+// RealtekStats are lines that re(4) of FreeBSD logs when dev.re.N.stats is set (sys/dev/re/if_re.c): "re0 statistics:", then
+// "Rx missed frames : 12".
+var RealtekStats = regexp.MustCompile(`\b(re\d+) statistics:$|\b([RT]x [a-z ]{3,32}) : (\d+)$`)
+
 func (f *Facts) loggedCounter(m []string, src Source) {
 	n := f.linkOf(m[1], "", src)
 	v, ok := count(m[3])
@@ -63,7 +73,7 @@ func (f *Facts) loggedCounter(m []string, src Source) {
 	if n.Counters == nil {
 		n.Counters = map[string]Counter{}
 	}
-	n.Counters["rx_"+strings.ReplaceAll(strings.ToLower(m[2]), " ", "_")] = Counter{Value: v, Source: src}
+	n.Counters[strings.ReplaceAll(strings.ToLower(m[2]), " ", "_")] = Counter{Value: v, Source: src}
 }
 
 // Message returns the first kernel message that holds all the words, in lower
@@ -81,3 +91,8 @@ func (f *Facts) Message(words ...string) (Message, bool) {
 	}
 	return Message{}, false
 }
+
+// NetmapFull is what netmap says of a ring without room, whatever function it names (netmap_transmit in sys/dev/netmap/netmap.c, of
+// old releases with the length behind it), and of a card without support for it (nm_os_generic_xmit_frame, netmap_freebsd.c).
+var NetmapFull = regexp.MustCompile(`\b([a-z][\w.]*) full hwcur \d+ hwtail \d+ qlen \d|netmap_transmit\s+([a-z][\w.]*) full\b|` +
+	`Netmap ([a-z][\w.]*) transmit ring is full`)

@@ -12,53 +12,94 @@ import (
 // then indented lines "NUMBER words", more deeply indented ones belonging to
 // the line above. A counter's name is the protocol and the words without
 // plurals and what stands in parentheses: tcp.listen_queue_overflow,
-// tcp.packet_sent.data_packet_retransmitted.
+// tcp.packet_sent.data_packet_retransmitted. A page may have taken the
+// indentation, and a script that passes it on puts the number last.
 func (f *Facts) readBSDNetstat(t text) error {
-	protocol := ""
-	parents := []string{}
-	depths := []int{}
-	found, headed := false, false
+	at := protocolTable{}
 	if m := typedProtocol.FindStringSubmatch(t.typed); m != nil {
-		protocol = m[1]
+		at.protocol = m[1]
 	}
+	found := false
 	for i, line := range t.lines() {
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" {
 			continue
 		}
 		depth := len(line) - len(strings.TrimLeft(line, "\t "))
-		if name := headless(trimmed); name != "" && !headed {
-			number, _, _ := strings.Cut(trimmed, " ")
-			v, _ := count(number) // it is one
+		v, words, ok := countedWords(trimmed)
+		if !ok {
+			at.head(trimmed, depth)
+			continue
+		}
+		if name := at.name(words, depth); name != "" {
+			found = true
 			f.keepCounter(f.Counters, name, Counter{Value: v, Source: f.Line(t.from, i+1)})
-			found = true
-			continue
-		}
-		if depth == 0 {
-			protocol = ""
-			if name, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(name, " ") {
-				protocol, parents, depths, headed = name, nil, nil, true
-			} else if trimmed == "TCP connection count by state:" {
-				protocol, parents, depths = "tcp_states", nil, nil
-			}
-			continue
-		}
-		number, words, ok := strings.Cut(trimmed, " ")
-		v, isNumber := count(number)
-		if protocol == "" || !ok || !isNumber {
-			continue
-		}
-		for len(depths) > 0 && depths[len(depths)-1] >= depth {
-			depths, parents = depths[:len(depths)-1], parents[:len(parents)-1]
-		}
-		parents, depths = append(parents, counterName(words)), append(depths, depth)
-		name := protocol + "." + strings.Join(parents, ".")
-		if _, again := f.Counters[name]; !again {
-			found = true
-			f.Counters[name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
 		}
 	}
 	return nothingUnless(found)
+}
+
+// countedWords are the number of a line and what it counts, in either order.
+func countedWords(line string) (v uint64, words string, ok bool) {
+	number, words, _ := strings.Cut(line, " ")
+	if v, ok = count(number); ok {
+		return v, words, words != ""
+	}
+	end := max(strings.LastIndex(line, ": "), 0)
+	v, ok = count(strings.TrimLeft(line[end:], ": "))
+	return v, line[:end], ok && end > 0
+}
+
+// protocolTable is where a reader of netstat -s stands.
+type protocolTable struct {
+	protocol string
+	headed   bool // a heading was seen
+	begun    bool // and a counter below it
+	flat     bool // which is not indented
+	parents  []string
+	depths   []int
+}
+
+// head takes a line that counts nothing: the name of a protocol, or what ends one.
+func (p *protocolTable) head(line string, depth int) {
+	if depth > 0 {
+		return
+	}
+	name, ok := strings.CutSuffix(line, ":")
+	switch {
+	case ok && !strings.Contains(name, " "):
+		*p = protocolTable{protocol: name, headed: true}
+	case line == "TCP connection count by state:":
+		*p = protocolTable{protocol: "tcp_states", headed: p.headed}
+	default:
+		p.protocol = ""
+	}
+}
+
+// name is that of a counter; empty where its protocol is not known.
+func (p *protocolTable) name(words string, depth int) string {
+	own := counterName(words)
+	whole := sentencesOfBSD[own]
+	if !p.headed && whole != "" {
+		return whole
+	}
+	if !p.begun {
+		p.begun, p.flat = true, depth == 0 && p.headed
+	}
+	switch {
+	case p.protocol == "" || depth == 0 && !p.flat:
+		p.protocol = ""
+		return ""
+	case p.flat && strings.HasPrefix(whole, p.protocol+"."):
+		return whole
+	case p.flat:
+		return p.protocol + "." + own
+	}
+	for len(p.depths) > 0 && p.depths[len(p.depths)-1] >= depth {
+		p.depths, p.parents = p.depths[:len(p.depths)-1], p.parents[:len(p.parents)-1]
+	}
+	p.parents, p.depths = append(p.parents, own), append(p.depths, depth)
+	return p.protocol + "." + strings.Join(p.parents, ".")
 }
 
 // typedProtocol is the protocol that a command asks for.
@@ -68,6 +109,8 @@ var typedProtocol = regexp.MustCompile(`-p ?(\w+)`)
 // the line above.
 var sentencesOfBSD = map[string]string{
 	"listen_queue_overflow":                              "tcp.listen_queue_overflow",
+	"data_packet":                                        "tcp.packet_sent.data_packet",
+	"discarded_for_bad_checksum":                         "tcp.packet_received.discarded_for_bad_checksum",
 	"data_packet_retransmitted":                          "tcp.packet_sent.data_packet_retransmitted",
 	"data_packet_unnecessarily_retransmitted":            "tcp.packet_sent.data_packet_unnecessarily_retransmitted",
 	"possible_replay_packet_detected":                    "esp.possible_replay_packet_detected",
@@ -83,15 +126,6 @@ var sentencesOfBSD = map[string]string{
 	"path_mtu_discovery_black_hole_detection_failure":    "tcp.path_mtu_discovery_black_hole_detection_failure",
 	"connection_request":                                 "tcp.connection_request",
 	"connection_accept":                                  "tcp.connection_accept",
-}
-
-// headless is the counter of a line whose heading a grep took; empty where its words are said of several protocols.
-func headless(line string) string {
-	number, words, ok := strings.Cut(line, " ")
-	if _, counted := count(number); !ok || !counted {
-		return ""
-	}
-	return sentencesOfBSD[counterName(words)]
 }
 
 // counterName reduces what netstat says to a name that does not depend on the
@@ -139,12 +173,9 @@ func (f *Facts) readMbufs(t text) error {
 		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "(") { // broken by a mail program
 			line += " " + strings.TrimSpace(lines[i+1])
 		}
-		if m := dashboardPair.FindStringSubmatch(line); m != nil &&
-			strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "mbuf usage") {
+		if used, limit, ok := dashboardPair(line, DashboardMbufs); ok {
 			p := pool("mbuf clusters")
-			p.Used, _ = count(m[1])
-			p.Limit, _ = count(m[2])
-			p.Source = f.Line(t.from, i+1)
+			p.Used, p.Limit, p.Source = used, limit, f.Line(t.from, i+1)
 			continue
 		}
 		word, rest, ok := strings.Cut(strings.TrimSpace(line), " ")

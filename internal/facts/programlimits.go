@@ -25,7 +25,7 @@ const (
 		`(?:accept4?|socket|pipe2?|dup|epoll_create1?|kqueue|open \S+|` +
 		`[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|` +
 		`reached (?:process|system) FD limit \(maxsock=|` +
-		`[Aa]ccept(?:4|ing)?(?: error| failed)? [Tt]oo many open files|VFS: file-max limit \d+ reached|running out of filedescriptors`
+		`[Aa]ccept(?:4|ing)?(?: error| failed| on .{1,16} failed:)? [Tt]oo many open files|VFS: file-max limit \d+ reached|running out of filedescriptors`
 	haproxyFiles  = `Cannot raise FD limit to \d+, limit is \d+|FD limit \(\d+\) too low for maxconn=\d+`
 	nginxFiles    = `\d worker_connections exceed open file resource limit: \d+`
 	nginxReached  = `\d worker_connections are not enough`

@@ -181,3 +181,15 @@ func (f *Facts) readCilium(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// SwitchLeftOut is what a switch says of a port that it does not bundle: Arista's show port-channel detailed, messages of Cisco IOS
+// (EC-5-CANNOT_BUNDLE2, EC-5-L3DONTBNDL2) and NX-OS, rows of show etherchannel summary with suspended (s), stand-alone (I) and
+// waiting ports (w).
+var SwitchLeftOut = regexp.MustCompile(`\b(` + switchPort + `)\b[^\n]{0,40}?\b(?:LACP negotiated incompatible aggregate|` +
+	`is not compatible with \S+ and will be suspended|suspended: LACP currently not enabled on the remote port|` +
+	`suspended ?\(no LACP PDUs\)|is down \(?suspended by (?:speed|mode)|is suspended\b)|` +
+	`^ *\d+ +Po\d+\([A-Z]+\) .*?\b(` + switchPort + `)\([sIw]\)`)
+
+// switchPort is a port by the names of Cisco and Arista: Gi1/0/2, Ethernet7/1.
+const switchPort = `(?:Gig?|Te|Twe?|Fo|Hu|Fa|Eth?|(?:Gigabit|TenGig\w*|FastE|TwentyFive\w*|FortyGig\w*|HundredGig\w*)?[Ee]thernet)` +
+	`\d{1,3}(?:/\d{1,3}){0,3}`

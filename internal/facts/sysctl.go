@@ -30,6 +30,10 @@ func parseSysctl(t text) map[string]Setting {
 			line = strings.TrimSpace(line)
 		}
 		name, value, ok := splitSysctl(line)
+		before, after, changed := strings.Cut(value, " -> ") // the BSDs answer so to a write
+		if changed && before != "" {
+			value = after
+		}
 		if m := remarked.FindStringSubmatch(value); m != nil {
 			value = m[1]
 		}
@@ -47,7 +51,7 @@ func parseSysctl(t text) map[string]Setting {
 		}
 		// Linux repeats the name on each line of a value.
 		last, continues = name, !strings.HasPrefix(line[len(name):], " =")
-		if _, again := values[name]; again || len(values) >= settingLimit {
+		if _, again := values[name]; again && !changed || len(values) >= settingLimit {
 			continue
 		}
 		values[name] = Setting{Value: strings.Join(strings.Fields(value), " "), State: Read,

@@ -9,6 +9,9 @@ import (
 // Trace is a report of mtr, or what traceroute found: the routers of a path, in their order.
 type Trace struct {
 	Hops []Hop `json:"hops"`
+	// Target and Size are the host and the bytes of a probe with all its headers that the command of mtr names.
+	Target string `json:"target,omitempty"`
+	Size   int    `json:"probe_bytes,omitempty"`
 	// Cut is set where the report breaks off: within a row, or at one that is not the host that was asked for.
 	Cut bool `json:"cut,omitempty"`
 }
@@ -47,9 +50,13 @@ var (
 // readTrace reads reports of mtr (ui/report.c), what its window shows (ui/curses.c), those of WinMTR, and the rows of
 // traceroute and tracert.
 func (f *Facts) readTrace(t text) error {
-	found, row := false, 0
+	found, row, typed := false, 0, ""
 	for i, line := range t.lines() {
 		line = strings.TrimRight(line, " \r")
+		if strings.HasPrefix(line, "mtr ") {
+			typed = line
+			continue
+		}
 		if mtrHead.MatchString(line) {
 			f.use(t.from, i+1)
 			row = 0
@@ -76,7 +83,7 @@ func (f *Facts) readTrace(t text) error {
 			if len(f.Traces) >= pingLimit {
 				break
 			}
-			f.Traces, last = append(f.Traces, Trace{}), last+1
+			f.Traces, last, typed = append(f.Traces, tracedBy(typed)), last+1, ""
 		}
 		if len(f.Traces[last].Hops) < 256 {
 			f.Traces[last].Hops = append(f.Traces[last].Hops, hop)
@@ -85,6 +92,31 @@ func (f *Facts) readTrace(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// tracedBy is a trace of which only the command is known: mtr -s 1472 host (man mtr: the size includes the headers of IP and
+// ICMP; without the option it is 64).
+func tracedBy(typed string) (t Trace) {
+	const limit, standard = 512, 64
+	words := strings.Fields(typed[:min(len(typed), limit)])
+	if len(words) < 2 || words[0] != "mtr" {
+		return t
+	}
+	t.Size = standard
+	if m := probeSize.FindStringSubmatch(typed); m != nil {
+		t.Size = smallNumber(m[1])
+	}
+	for _, w := range words[1:] {
+		if tracedHost.MatchString(w) {
+			t.Target = w
+		}
+	}
+	return t
+}
+
+var (
+	probeSize  = regexp.MustCompile(`\s(?:-\w*s|--psize)[ =]?(\d{2,5})\b`)
+	tracedHost = regexp.MustCompile(`^(?:(?:\d{1,3}\.){3}\d{1,3}|[\w-]*[a-zA-Z][\w-]*(?:\.[\w-]+)+|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})$`)
+)
 
 // hopOf is the hop of a row; next is the number of one that shows none.
 func hopOf(line string, next int) (Hop, bool) {

@@ -146,6 +146,9 @@ func iperfSize(number, prefix string) int64 {
 
 func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Intervals++
+	if tr.Intervals > 1 {
+		tr.Fastest = max(tr.Fastest, units.Rate(min(l.BPS, 1e15)))
+	}
 	tr.Bytes += l.Bytes
 	tr.Seconds += max(l.To-l.From, 0)
 	tr.Retransmits += uint64(l.Again)

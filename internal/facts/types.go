@@ -166,6 +166,7 @@ type Interrupt struct {
 	Name   string   `json:"name"`
 	NIC    string   `json:"nic,omitempty"`
 	Total  Counter  `json:"total"`
+	Rate   uint64   `json:"per_second,omitempty"` // since the start, where it is shown
 	PerCPU []uint64 `json:"per_cpu,omitempty"`
 	// Grown is PerCPU's growth over the window.
 	Grown    []uint64 `json:"per_cpu_grown,omitempty"`
@@ -222,6 +223,8 @@ type Transfer struct {
 	// in bytes; both 0 where iperf3 did not say them.
 	Retransmits uint64  `json:"retransmits"`
 	Window      float64 `json:"largest_window_bytes,omitempty"`
+	// Fastest is the highest rate of an interval behind the first, in which the sender's buffer fills as well.
+	Fastest units.Rate `json:"fastest_interval_bps,omitempty"`
 	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what
 	// came after that one.
 	Before       units.Rate `json:"rate_before_loss_bps,omitempty"`

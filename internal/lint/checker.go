@@ -479,6 +479,8 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "link-file"
 	case kind == conffile.PF:
 		return "pf"
+	case kind == conffile.KernelConf:
+		return "kernel-config"
 	case strings.HasPrefix(e.Name, "ethtool:"):
 		return "ethtool"
 	}

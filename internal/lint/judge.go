@@ -389,7 +389,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
 			continue // the value was computed for its path and machine
 		}
-		if !certain && !(j.Code == "below-default" && hasStandard && len(v.numbers) == 1 && v.numbers[0] <= normal/2) {
+		if !certain {
 			severity = Info
 		}
 		if !certain || j.Typical && in["memory"] == nil {

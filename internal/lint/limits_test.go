@@ -80,7 +80,7 @@ func TestOther(t *testing.T) {
 		{"set, used, set", "a.sh", "sysctl -w net.ipv4.tcp_sack=0\niperf3 -c h\nsysctl -w net.ipv4.tcp_sack=1\n",
 			"a.sh:1:29 harmful warning\na.sh:3:29 same-as-default info\n"},
 		{"a default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 0x12\ntc class add dev a parent 1: classid 1:1 htb rate 10mbps\n" +
-			"tc class add dev a parent 1: classid 1:12 htb rate 10mbit ceil 20mbit\n", "a.sh:2:51 wrong-unit warning\n"},
+			"tc class add dev a parent 1:1 classid 1:12 htb rate 10mbit ceil 20mbit\n", "a.sh:2:51 wrong-unit warning\n"},
 		{"no default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit\n",
 			"a.sh:1:47 conflict warning\n"},
 		{"classes of a loop", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\n" +

@@ -5,11 +5,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // unitSlip finds a time that was meant in another unit, by the setting's default.
@@ -38,6 +40,9 @@ func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, ver
 	}
 	if !exact {
 		f.because += " " + assumedText
+		if least, known := k.standardOn(smallest, r, version, k.inputs(e, v, version)); !known || value >= least {
+			f.severity = Info // it is no less than a small machine has
+		}
 	}
 	return []finding{*f}
 }
@@ -79,8 +84,8 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 			e.Name, value, value/millisInASecond, value, value*millisInASecond)
 	case r.Unit == "s" && value >= millisInASecond && value > normal*farFromDefault &&
 		near(value/millisInASecond) && !roundHours(value):
-		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
-			e.Name, value, value/3600, value, value/millisInASecond)
+		message = fmt.Sprintf("%s = %.0f is %s: the unit is seconds; %.0f ms is written %.0f",
+			e.Name, value, units.Duration(time.Duration(value)*time.Second), value, value/millisInASecond)
 		better = value / millisInASecond
 	default:
 		return nil

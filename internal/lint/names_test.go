@@ -122,7 +122,7 @@ func TestMagnitude(t *testing.T) {
 		{catalog.FreeBSD, "kern.ipc.nmbclusters=25600\n", "below-default warning"},
 		{catalog.FreeBSD, "kern.ipc.nmbclusters=524289\n", ""},
 		{catalog.FreeBSD, "vfs.zfs.vdev.cache.size=9\nvfs.zfs.prefetch_disable=1\n", "removed warning, renamed warning"},
-		{catalog.FreeBSD, "kern.ipc.nmbclusters=524288\nkern.maxfiles=262144\nkern.maxfilesperproc=300000\n", "below-default warning, below-default warning"},
+		{catalog.FreeBSD, "kern.ipc.nmbclusters=524288\nkern.maxfiles=26214\nkern.maxfilesperproc=300000\n", "below-default warning"},
 		{catalog.FreeBSD, "net.inet.ip.portrange.first=20000\nnet.inet.ip.portrange.last=10000\n", "conflict warning"},
 		{catalog.Linux, "net.core.default_qdisc=fq_coddle\n", "bad-value error"},
 		{catalog.Linux, "sysctl -w net.ipv4.tcp_sack=1\n", "syntax error"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pointToPoint are interfaces whose addresses need no mask: ifconfig of FreeBSD says
@@ -248,10 +249,20 @@ var pfFaults = map[string]struct {
 }{
 	"plain": {"unknown-key", []string{"pf.conf(5), MACROS"},
 		"{key} is read as an interface name: write {value} for the macro",
-		"pf accepts interfaces that do not exist yet, so the rule is loaded but matches no packet."},
+		"pf accepts interfaces that do not exist yet, so the rule is loaded, but no packet matches it or is translated."},
+	"other": {"unknown-key", []string{"pf.conf(5), MACROS", "openbsd/src sys/net/pf_if.c, pfi_match_addr: 0 without addresses"},
+		"{key} is read as an interface name: write {value} for the macro",
+		"pf accepts interfaces that do not exist yet. Such an interface has no address, so that with ! before it nothing is left out."},
 	"skipped": {"no-effect", []string{"pf.conf(5), set skip"},
 		"this rule has no effect: set skip exempts {value} from filtering",
 		"pf passes every packet on a skipped interface without evaluating rules. Take the interface out of set skip, or remove the rule."},
+	"missed": {"unknown-key", []string{"pf.conf(5), set skip", "lo(4)"},
+		"set skip on {key} skips no interface: did you mean {value}?",
+		"pf accepts interfaces that do not exist, so that the loopback interface is filtered."},
+	"resolved": {"harmful", []string{"pf.conf(5): names are resolved when the rules are loaded", "openbsd/src sbin/pfctl/pfctl_parser.c, host_dns"},
+		"{value} is looked up only when the rules are loaded",
+		"If the name cannot be resolved then, as at boot before the resolver runs, pfctl refuses the whole file; a later change " +
+			"of the address goes unnoticed. Write the address, or fill a table with pfctl -T replace."},
 	"egress": {"no-effect", []string{"ifconfig(8), group", "openbsd/src sys/net/if.c, if_group_egress_build"},
 		"rules for egress match no packet: FreeBSD puts no interface into this group",
 		"Only OpenBSD maintains the group. Name the interface instead, or add group egress to its ifconfig line in rc.conf."},
@@ -307,8 +318,18 @@ var pfFaults = map[string]struct {
 		"The later definition replaces this one. Write both values in one line."},
 }
 
+// ofPF is the name of the file of pf, setsOption a line that a part of it does not have, and inPart a comment that says so.
+var (
+	ofPF       = regexp.MustCompile(`(?:^|[/._-])pf\.conf`)
+	inPart     = regexp.MustCompile(`(?i)#.*\b(?:snippets?|excerpts?|fragments? of|part of)\b`)
+	setsOption = regexp.MustCompile(`(?m)^[ \t]*set[ \t]`)
+)
+
 // undefinedName judges a name in pf.conf that is not the one that was defined.
 func (k *checker) undefinedName(e conffile.Entry) *finding {
+	if e.Name == "pf:rule/loopback" && !setsOption.MatchString(k.file.text) && (!ofPF.MatchString(k.file.path) || inPart.MatchString(k.file.text)) {
+		return nil // the rules of an anchor, or a part of a file
+	}
 	if fault, known := pfFaults[strings.TrimPrefix(e.Name, "pf:rule/")]; known {
 		filled := strings.NewReplacer("{key}", e.Key, "{value}", e.Value)
 		return &finding{code: fault.code, severity: Warning, sources: fault.sources, message: filled.Replace(fault.message),

@@ -128,6 +128,12 @@ func (k *checker) rate(e conffile.Entry, parameter string) *finding {
 		return &finding{code: "conflict", severity: Warning, value: true, sources: []string{"tc-htb(8), ceil"},
 			message: fmt.Sprintf("%s = %s is below the rate of the same class, %s", e.Name, e.Value, k.lastRate.text),
 			because: "The rate is what the class is sure of and the ceiling the most that it gets, also by borrowing."}
+	case parameter == "ceil" && k.lastRate.raw == e.Raw && k.lastRate.file == k.file && bits > k.lastRate.bits && e.Has(conffile.Top):
+		return &finding{code: "no-effect", severity: Warning, value: true,
+			sources: []string{"tc-htb(8), ceil", "torvalds/linux v6.12 net/sched/sch_htb.c, htb_activate_prios"},
+			message: fmt.Sprintf("%s = %s is not reached: this class is at the top, so that %s is the most it gets", e.Name, e.Value, k.lastRate.text),
+			because: "What is above its rate a class borrows from its parent class, and this one has none. Raise the rate to the ceiling, " +
+				"or put the class below one with that rate."}
 	}
 	return nil
 }

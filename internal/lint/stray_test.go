@@ -34,6 +34,9 @@ func TestStray(t *testing.T) {
 		{catalog.FreeBSD, loader, "hint.ahcich.7.sata_rev=\"2\"\n", ""},
 		{catalog.FreeBSD, loader, "kern.ipc.nmbclusters=0\n", "no-effect info"},
 		{catalog.FreeBSD, loader, "kern.maxproc=1000\n", "below-default warning"},
+		{catalog.FreeBSD, "GATE", "include GENERIC\noptions IPFIREWALL\noptions IPFIREWALL_DEFAULT_TO_ACCEPT # open\n", "weakens-security warning"},
+		{catalog.FreeBSD, "fw.md", "# FreeBSD\n\nThese lines go into the kernel's file.\n\noptions IPFIREWALL\ndevice carp\n" +
+			"options IPFIREWALL_FORWARD\n\nThen the kernel is built and installed with them.\n", "removed warning"},
 		{catalog.FreeBSD, loader, "kern.maxproc=90000\n", ""},
 		{catalog.FreeBSD, loader, "hw.ix.enable_dca=1\n", "unknown-key warning does not exist"},
 		{catalog.FreeBSD, loader, "net.pf.src_nodes_hashsize=65536\n", "unknown-key warning does not exist"},

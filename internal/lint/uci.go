@@ -81,6 +81,11 @@ func (k *checker) judgeSQM() {
 			k.inMegabits(up, u)
 		}
 		enabled := k.options[uciOption{"sqm/enabled", section}]
+		if enabled != nil && slices.Contains(uciTrue, enabled.entry.Value) && down != nil && down.entry.Value == "0" && up != nil && up.entry.Value == "0" {
+			k.reportIn(enabled.file, enabled.entry, finding{code: "no-effect", severity: Warning, sources: uciSource,
+				message: "SQM is enabled for " + section + " with download = 0 and upload = 0, which shapes nothing",
+				because: "0 leaves a direction as it is; write some 90% of the rates that were measured, in kbit/s."})
+		}
 		if k.offloads != nil && enabled != nil && slices.Contains(uciTrue, enabled.entry.Value) {
 			k.reportIn(k.offloads.file, k.offloads.entry, finding{code: "conflict", severity: Warning,
 				sources: []string{"torvalds/linux v6.12 Documentation/networking/nf_flowtable.rst, hardware offload"},

@@ -266,6 +266,9 @@ func (k *checker) defaultWords(r *catalog.Record, version catalog.Version, in ca
 	return strings.Fields(text)
 }
 
+// smallest is the number of the smallest of the machines.
+const smallest = 0
+
 // machines span those that files are written for. What holds on each of them is
 // certain of a machine that is not known; the second is the assumed one.
 var machines = [3]catalog.Inputs{

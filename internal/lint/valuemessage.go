@@ -56,6 +56,8 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 	}
 	setting := e.Name + " = " + value
 	switch {
+	case e.Name == "pf:rule/neighbours":
+		return "this rule also blocks IPv6 neighbour discovery"
 	case strings.HasPrefix(e.Name, "pf:rule/"):
 		setting = strconv.Quote(e.Key)
 	case strings.HasPrefix(e.Name, "link-file:"):

@@ -149,7 +149,7 @@ var looseBlocks = formsOf([]namedForm{
 })
 
 // pieceOfLink is a line of ifconfig of the BSDs that shows the state of a link, below the line that names it.
-var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\s+plugged: |^\s+lane \d+: RX`)
+var pieceOfLink = regexp.MustCompile(`^\s+media: (?:Ethernet|autoselect|IEEE)|^\s+plugged: |^\s+lane \d+: RX|^\s*laggp(?:roto|ort:) [a-z]`)
 
 // goesOn are what stands behind an empty line that does not end an output.
 var goesOn = map[string]*regexp.Regexp{

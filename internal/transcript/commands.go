@@ -14,12 +14,13 @@ import (
 // and returns where the lines stand.
 func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
-	last := command[strings.LastIndex(command, " ")+1:]
+	typed, _, _ := strings.Cut(command, "|")
+	typed = strings.TrimSpace(typed)
 	switch {
-	case name == "ifconfig -a" && ofOneLink.MatchString(command) &&
-		!strings.Contains(body, "flags=") &&
-		!strings.Contains(body, "Link encap"):
-		return headOfLink(last, body) + body, at
+	case name == "ifconfig -a" && ofOneLink.MatchString(typed) && !linkBegin.MatchString(body):
+		return headOfLink(typed[strings.LastIndex(typed, " ")+1:], body) + body, at
+	case name == "mtr": // only the command names the size of its probes
+		return command + "\n" + body, at
 	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
 		return headOf(name, body) + body, at
 	case name == "ip -s -d link show":
@@ -62,7 +63,7 @@ func headOfLink(name, body string) string {
 	return name + "  Link encap:Ethernet\n"
 }
 
-var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |lladdr )`)
+var linkOfBSD = regexp.MustCompile(`(?m)^\s*(?:media: |status: |(?:nd6 )?options=|laggproto |laggport: |lladdr )`)
 
 // withoutAddresses leaves of ip address what ip link prints.
 func withoutAddresses(p passage) (kept scattered) {
@@ -112,7 +113,14 @@ func (o outputs) takeFiles(words []string, part section) bool {
 
 // takeFile keeps what was read of a file.
 func (o outputs) takeFile(name, command string, p passage) {
+	for len(p.lines) > 1 && strings.TrimSpace(p.lines[0]) == "" {
+		p = p.from(1)
+	}
 	lines, one := p.lines, p.at()[:1]
+	if strings.HasPrefix(name, "/proc/sys/") && isProse(lines[0]) { // advice, with what comes after it
+		o.takeLoose(p)
+		return
+	}
 	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") && !strings.Contains(name, "/tracing/") &&
 		!strings.HasPrefix(name, "/sys/fs/cgroup/") {
 		o.takeLoose(p.from(1)) // they are of one line
@@ -141,20 +149,37 @@ func (o outputs) takeFile(name, command string, p passage) {
 	}
 }
 
-// takeCounted keeps the number of sockets in one state, as netstat -an | grep CLOSE_WAIT | wc -l prints it.
+// takeCounted keeps a number of lines that wc counted: of sockets in one state, as netstat -an | grep CLOSE_WAIT | wc -l prints
+// it, and of the connections that Linux tracks.
 func (o outputs) takeCounted(part section) bool {
+	if m := wordCount.FindStringSubmatch(part.lines[0]); m != nil && countsTracked.MatchString(part.line) {
+		o.takeLoose(part.from(1))
+		o.add("sysctl -a", part.command, "net.netfilter.nf_conntrack_count = "+m[1], part.at()[:1])
+		return true
+	}
 	m := countsState.FindStringSubmatch(part.line)
 	if m == nil || !plainNumber.MatchString(part.lines[0]) {
 		return false
 	}
 	o.takeLoose(part.from(1))
-	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+m[1], part.at()[:1])
+	state := m[1]
+	if whole := wholeState[state]; whole != "" {
+		state = whole
+	}
+	o.add("netstat -an", part.command, strings.TrimSpace(part.lines[0])+" "+state, part.at()[:1])
 	return true
 }
 
 var (
 	countsState = regexp.MustCompile(`\b(?:netstat|ss|sockstat)\b[^|]*\|(?:.*\| *)? *grep +(?:-[a-uw-zA-Z]+ +)*["']?` +
-		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSED)\b`)
+		`(ESTABLISHED|ESTAB|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|` +
+		`CLOSED|CLOSE|TIME|EST)\b`)
+	wholeState = map[string]string{"CLOSE": "CLOSE_WAIT", "TIME": "TIME_WAIT", "EST": "ESTABLISHED"}
+	// countsTracked counts all of them: a grep in between would leave a part.
+	countsTracked = regexp.MustCompile(`(?:\bcat +/proc/net/(?:nf|ip)_conntrack *|\bconntrack -L(?: 2> ?/dev/null)? *)\| *wc -l *$|` +
+		`\bwc -l +/proc/net/(?:nf|ip)_conntrack *$`)
+	trackedFile = regexp.MustCompile(`^/proc/net/(?:nf|ip)_conntrack$`)
+	wordCount   = regexp.MustCompile(`^\s*(\d{1,9})(?: +/proc/net/\w+)?\s*$`)
 	plainNumber = regexp.MustCompile(`^\s*\d{1,9}\s*$`)
 )
 

@@ -25,7 +25,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig iwinfo nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
+	"tailscale wg iwconfig iwinfo swconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl nc ncat scp rsync fio " +
 	"teamdctl ibstat ibstatus iblinkinfo ibqueryerrors perfquery esxtop virsh ceph " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
@@ -51,10 +51,10 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
 		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\s*(?:<\d{1,3}>)?\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
-		`NIC Link is |transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
+		`NIC Link is |\blink: ?port: ?\d+ link: ?(?:up|down)|transmit queue \d+ timed out|TX timeout (?:detected|on queue)|reset due to tx timeout|` +
 		`with own address as source address|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
-		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
+		`_conntrack: ?table full|\[(?:bnx2x|qede?)_\w+:\d+\(|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
 		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
@@ -94,8 +94,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si"},
 	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si"},
-	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m"},
+	{facts.DashboardStates, "pfctl -si"},
+	{facts.DashboardMbufs, "netstat -m"},
 	{regexp.MustCompile(`\d% +\d+[KMGT]?B +\d+\.\d[KMGT]?B/s +[\d-]`), "scp"},
 	{facts.CopyLine, "scp"},
 	{regexp.MustCompile(`^[ \t]*socket options *=.*\bSO_(?:RCV|SND)BUF|^(?:push ")?(?:snd|rcv)buf \d+"?$`), "testparm"},
@@ -112,7 +112,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
 		`packets collapsed in|packet receive errors|possible replay packets? detected|receive buffer errors|` +
-		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s"},
+		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$|` +
+		`^\s*(?:listen queue overflows|dropped due to full socket buffers|output packets dropped due to no bufs, etc\.): \d+$`), "netstat -s"},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az"},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top"},
 	{regexp.MustCompile(`^%?Cpu(?:\(s\)|\d+) *: *[0-9]+[.,][0-9]+ ?%? ?us, `), "top"},
@@ -150,9 +151,8 @@ var looseLines = formsOf([]namedForm{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|tx_send_full|` +
 		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy|port\.rx_\w+|rx_dropped\.nic|rx_\w+\.nic): *\d+`), "ethtool -S interface"},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_grab_packets.* full hwcur|` +
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|` +
 		`netmap_ring_reinit\s|nm_[rt]xsync_prologue\s|` +
-		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
 		`netmap:\S+ failed: Cannot allocate memory|(?i:error reading netmap data via polling)`),
 		"dmesg"},
 	{regexp.MustCompile(`\w: bad gso: type: \d+, size: \d|nvsp_rndis_pkt_complete error status|: invalid MTU: \d+\(\w+\) != \d|` +
@@ -167,7 +167,8 @@ var looseLines = formsOf([]namedForm{
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
 		`(?:connect|dial|^\[error\] socket|ConnectException|BindException|NoRouteToHostException|` +
 		`a new connection)\b.*(?:[Cc]an(?:not|\\?'t) assign requested address|EADDRNOTAVAIL)|` +
-		`Connect\(\) failed for (?:backend|server) \S+ no free ports|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
+		`Connect\(\) failed for (?:backend|server) \S+ no free ports|` +
+		`\bconnect(?:ion to \S+)? (?:failed (?:due to|with) )?(?i:eaddrinuse)|bind\(.*port=htons\(0\).* = -1 EADDRINUSE|` +
 		`TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF|(?:send|` +
@@ -192,8 +193,8 @@ var looseLines = formsOf([]namedForm{
 	{regexp.MustCompile(`^\W*Rx/Tx is disabled on this device because an? un\w+ \w+ module`), "dmesg"},
 	{regexp.MustCompile(`\b(?:igb|igc|ixgbe|e1000e|i40e|ice|bnxt_en|mlx[45]_core|r8169|tg3|atlantic) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]` +
 		` [\w.-]+: Reset adapter$`), "dmesg"},
-	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
-		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
+	{regexp.MustCompile(`^\W*(?:kernel: )?[A-Za-z][\w-]+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
+		`^\W*(?:kernel: )?[a-z]\w+ (?:\d+-[\d.]+:\d+\.\d+|[0-9a-f]{6,10}\.[\w-]+) [a-z][\w.-]*: \S|TX timeout detected|` +
 		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|\bwrite udp\d? \S+: .*message too long|` +
 		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+\s*$|` +
 		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg"},
@@ -225,9 +226,13 @@ var looseLines = formsOf([]namedForm{
 	{facts.ModemForm, facts.ModemStatus},
 	{facts.CableEvent, "dmesg"},
 	{facts.SilentForm, "dmesg"},
+	{facts.KernelWarning, "dmesg"},
 	{regexp.MustCompile(`CTRL-EVENT-DISCONNECTED bssid=|: (?:deauthenticated|disassociated) from [0-9a-f:]{17} \(Reason: `), "dmesg"},
 	{facts.ClusterForm, "dmesg"},
 	{facts.LostPeerForm, "dmesg"},
+	{facts.SwitchLeftOut, "dmesg"},
+	{facts.NetmapFull, "dmesg"},
+	{facts.RealtekStats, "dmesg"},
 	{facts.CiliumDrop, facts.Reports},
 	{regexp.MustCompile(`\brtw_\w+ \S+: failed to get tx report from firmware`), "dmesg"},
 	{facts.SaturatedForm, "dmesg"},

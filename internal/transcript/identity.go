@@ -28,7 +28,7 @@ var identityMarks = []struct {
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|` +
 		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|Requests +FrcSync|min/avg/max/std-dev`), "OpenBSD"},
-	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
+	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.[a-z]\S*: |dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|` +
 		`output packets dropped due to no bufs|` +
@@ -40,7 +40,7 @@ var identityMarks = []struct {
 		`rc\.gateway_alarm|packets received, \d+\.\d% packet loss|nfs server \S+: not responding|` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
 		`(?i:interface stopped distributing)|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|` +
-		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
+		`(?i:state table size|mbufs? usage|mbuf clusters)|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|ifconfig: BRDGADD |netmap data via polling|syncache_socket|` +
 		`carp: (?:VHID )?\d+@[a-z]|^\((?:a?da|nda)\d+:\w+:\d+:\d+:\d+\): |\bipfw\b|netmap:[a-z]+\d|kmem_map too small|` +
@@ -152,7 +152,8 @@ var relatives = []struct {
 		`\d received packets dropped due to low memory|SMART,RUNNING|` +
 		`inet6 \S+ prefixlen \d+ secured|\butun\d+: flags=|CHANNEL_IO|Darwin Kernel Version|^Darwin \S+ \d|mbufs allocated to ancillary data|` +
 		`iperf3-darwin|mbuf 2KB clusters in use|^(?:.*\W)?Ethernet \[[A-Z]\w+\]: |\]: Tx stalled\? Resetting chipset|` +
-		`^Request timeout for icmp_seq \d|^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
+		`^Request timeout for icmp_seq \d|^(?:\(\S+\) )?[\w.-]+@\S*(?:[Mm]ac[Bb]ook|i[Mm]ac|[Mm]ac-?[Mm]ini|-Air\b)\S* \S+ % |` +
+		`^\d{4}-\d\d-\d\d [\d:.]+[+-]\d{4} 0x`), macOS},
 	{regexp.MustCompile(`(?m)^DragonFly \S+ \d|\b[Dd]ragon[Ff]ly(?: ?BSD)? v?\d+\.\d`), "DragonFly BSD"},
 	{regexp.MustCompile(`\bNetBSD \S+ \d+\.\d\S* NetBSD |\bNetBSD \d+\.\d\S* \(|\bec_capabilities=`), "NetBSD"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
@@ -188,8 +189,8 @@ func (p *Posted) nameDistribution(f *facts.Facts, file string) {
 			return
 		}
 	}
-	// What is behind or beside a firewall speaks of it too, and does not print its release.
-	several := len(f.NICs) >= 2 && !otherAppliance.MatchString(p.prose())
+	// What is behind or beside a firewall speaks of it too, and prints neither its release nor the rows of its start page.
+	several := (len(f.NICs) >= 2 || p.showsStartPage()) && !otherAppliance.MatchString(p.prose())
 	for _, part := range p.parts {
 		for i, line := range part.lines {
 			src := facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}
@@ -198,6 +199,11 @@ func (p *Posted) nameDistribution(f *facts.Facts, file string) {
 			}
 		}
 	}
+}
+
+// showsStartPage reports whether the rows of a firewall's start page were read.
+func (p *Posted) showsStartPage() bool {
+	return facts.DashboardStates.MatchString(p.Texts["pfctl -si"]) || facts.DashboardMbufs.MatchString(p.Texts["netstat -m"])
 }
 
 // firewallRelease is a release as the first page of the firewalls shows it: OPNsense 24.1.4-amd64, with FreeBSD's in the

@@ -37,7 +37,8 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = withoutTags(s)
 	}
-	return withoutMargin(singleSpaced(wholeLogLines(wholeProxyLines(unsquashed(unescaped(s))))))
+	s = dashboardCell.ReplaceAllString(unsquashed(unescaped(s)), "$1 $2\n")
+	return withoutMargin(singleSpaced(wholeLogLines(wholeProxyLines(s))))
 }
 
 // unescaped breaks the lines in which the text of a tool stands as a string of JSON or of a program: "Server

@@ -220,6 +220,8 @@ func (o outputs) take(part section) {
 	case len(words) == 0:
 		o.takeLoose(part.passage)
 		return
+	case o.takeCounted(part):
+		return
 	case strings.Contains(part.command, "/statistics/"):
 		o.takeStatistics(part)
 		return
@@ -242,7 +244,7 @@ func (o outputs) take(part section) {
 		o.takeTool(words, part)
 		return
 	}
-	if o.takeSeveral(part) || o.takeCounted(part) {
+	if o.takeSeveral(part) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" && !setsLink(part) {
@@ -386,7 +388,7 @@ func (o outputs) takeLoose(p passage) {
 			if said := quoted(line, l); said != "" {
 				collect(loose, l.name, said, p.first+i)
 			}
-		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) {
+		} else if l == nil && len(rest) < logLines && facts.IsLogLine(line) && !isTableRow(line) {
 			rest = append(rest, i)
 		}
 	}

@@ -110,7 +110,7 @@ func bareCommand(line string) string {
 		return ""
 	}
 	command := strings.Join(words, " ")
-	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
+	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && (typedOutput(command) != "" || ofKernelFiles(words[1:])) {
 		return command
 	}
 	if changesQueue.MatchString(line) {
@@ -121,6 +121,11 @@ func bareCommand(line string) string {
 		return command
 	}
 	return ""
+}
+
+// ofKernelFiles reports whether all words are files of the kernel: settings, and the connections that it tracks.
+func ofKernelFiles(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.HasPrefix(w, "/proc/sys/") && !trackedFile.MatchString(w) })
 }
 
 // linkName is what ends a short command of an interface, and no sentence: ethtool eth0, ip link show enp3s0.

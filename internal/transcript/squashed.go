@@ -141,3 +141,6 @@ func wholeLogLines(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// dashboardCell is the name of a row of a firewall's start page whose numbers a page put on the next line.
+var dashboardCell = regexp.MustCompile(`(?im)^([^\w\n]{0,8}(?:state table size|mbuf usage)[^\w\n]{0,8})\n([^\w\n]{0,8}\d[\d %(]* ?/ ?\d+.*)$`)

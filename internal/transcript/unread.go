@@ -147,13 +147,16 @@ func looksPrinted(lines []string, fenced bool) bool {
 	if len(lines) == 1 && strings.HasSuffix(strings.TrimSpace(lines[0]), ":") && len(strings.Fields(lines[0])) > 2 {
 		return false // a caption
 	}
-	rows := 0
+	rows, heads := 0, 0
 	for _, line := range lines {
-		if !strings.HasPrefix(strings.TrimSpace(line), "![") && isRow(line, fenced) { // a picture is none
+		switch {
+		case !strings.HasPrefix(strings.TrimSpace(line), "![") && isRow(line, fenced): // a picture is none
 			rows++
+		case !strings.ContainsAny(line, "0123456789") && columnsOf(line) >= 2:
+			heads++
 		}
 	}
-	return rows*2 >= len(lines) && (rows > 1 || rows == 1 && (fenced || len(lines) == 1))
+	return rows*2 >= len(lines)-heads && (rows > 1 || rows == 1 && (fenced || len(lines) == 1))
 }
 
 // isRow reports whether a line is of a table: numbers, or a name with its value.
@@ -169,12 +172,24 @@ func isRow(line string, fenced bool) bool {
 			numbers++
 		}
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
-	columns := strings.Count(text, "  ") + strings.Count(text, "\t")
+	columns := columnsOf(line)
 	return numbers >= 3 && numbers*2 >= len(fields) || numbers >= 1 && columns >= 2 ||
 		fenced && numbers > 0 && len(fields) <= 12 ||
 		len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1 || facts.CountersIn(line) >= 3 ||
 		fenced && fileValue.MatchString(line)
+}
+
+// columnsOf counts the gaps between columns.
+func columnsOf(line string) int {
+	text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
+	return strings.Count(text, "  ") + strings.Count(text, "\t")
+}
+
+// isTableRow reports whether a line is nothing but numbers, perhaps behind a time: a row of a tool, and no line of a log.
+func isTableRow(line string) bool {
+	const least = 5
+	fields := strings.Fields(line)
+	return len(fields) >= least && !slices.ContainsFunc(fields, func(w string) bool { return !isNumber(w) })
 }
 
 // fromRow leaves out what stands before the first row, such as the title of a post.
