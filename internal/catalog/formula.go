@@ -63,6 +63,7 @@ func InputNames() []InputName {
 		{Name: "low", Means: "first number of a configured triple (judgements only)"},
 		{Name: "mid", Means: "second number of a configured triple (judgements only)"},
 		{Name: "high", Means: "third number of a configured triple (judgements only)"},
+		{Name: "fourth", Means: "fourth number of a configured list (judgements only)"},
 		{Name: "standard", Means: "default value of the setting in this version, its maximum for a triple"},
 	}
 }

@@ -427,20 +427,24 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 }
 
 // sedCommand reads the lines that sed -i adds to a configuration file: '$a TEXT',
-// '/RE/i TEXT', and what it substitutes in the kernel command line of GRUB's file.
+// '/RE/i TEXT', and what it substitutes in sysctl.conf and in the kernel command line of GRUB's file.
 func (s *scanner) sedCommand(words []word, base Entry) {
 	if len(words) < 3 || !strings.HasPrefix(words[0].text, "-i") {
 		return
 	}
 	w := words[len(words)-2]
 	m, arguments := added.FindStringSubmatchIndex(s.text(w.span)), s.grubArguments(w)
-	if m == nil && arguments == nil {
+	line, substitutes := s.replacedLine(w)
+	if m == nil && arguments == nil && !substitutes {
 		return
 	}
 	sub, kind := s.lineInto(words[len(words)-1], base)
 	switch {
 	case kind == Cmdline:
 		sub.kernelArguments(arguments, Entry{Raw: base.Raw})
+	case substitutes && kind == Sysctl:
+		// The file may hold no such line.
+		sub.marking(func(e *Entry) { e.Flags |= Conditional }).written(kind, w.line, line.Start, line.End)
 	case m != nil && (kind == Sysctl || kind == Loader || kind == Limits):
 		sub.written(kind, w.line, w.span.Start+m[2], w.span.Start+m[3])
 	}

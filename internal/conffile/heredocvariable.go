@@ -89,7 +89,8 @@ func (s *scanner) expand(e *Entry) {
 // unlessExpanded is told of what is rejected, but not of a text that the shell makes something else of.
 func (s *scanner) unlessExpanded(told func(Reject)) func(Reject) {
 	return func(r Reject) {
-		if r.certain || !strings.ContainsAny(s.text(r.Span), "$`") {
+		text := s.text(r.Span)
+		if r.certain && !strings.Contains(text, "$(") && !strings.Contains(text, "`") || !strings.ContainsAny(text, "$`") {
 			told(r)
 		}
 	}

@@ -185,6 +185,7 @@ E
 6:1 net.core.b=2
 8:24 limits:hard/nofile=65535
 9:12 net.core.c=3
+10:25 net.core.d=4 [maybe]
 12:1 interfaces:inet=manual [bond0]
 13:3 interfaces:bond-mode=802.3ad [bond0]
 17:1 link-file:Match/Name=eth0 [eth0]

@@ -95,7 +95,7 @@ var (
 	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
 	prompt     = regexp.MustCompile(`^(?:(?:[(\[][A-Za-z0-9_. -]{1,40}[)\]] ?)?\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
 	runs       = regexp.MustCompile(`^(?:RUN[ \t]|(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
-		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sh|bash)[ \t])`)
+		`(sysctl|ethtool|tc|ip|ip6?tables|nmcli|grubby|kernelstub|rpm-ostree|ifconfig|echo|printf|cat|tee|modprobe|cpupower|tuned-adm|sed|sh|bash)[ \t])`)
 	attribute   = regexp.MustCompile(`^[a-z]+[ \t]+=`) // of a language, such as sysctl = {
 	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
 	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
@@ -194,13 +194,16 @@ func (r *otherReader) containers(line, from int) {
 	inner := *s
 	inner.src = s.src[:from+end]
 	block := s.src[from : from+end]
-	y := &yamlReader{s: &inner, starts: startsContainers(block) || strings.HasPrefix(strings.TrimSpace(block), "sysctls:")}
+	y := &yamlReader{s: &inner, starts: startsContainers(block) || containersPart.MatchString(block)}
 	if !y.starts {
 		return
 	}
 	inner.lines(from, from+end, line, func(line, from, to int) bool { y.line(line, from, to); return true })
 	r.read = from + end
 }
+
+// containersPart is a part of what containers are started by, without their images.
+var containersPart = regexp.MustCompile(`^\s*(?:#[^\n]*\s+)*sysctls:|(?m:^services:)`)
 
 // containersBelow reads the block below a line sysctls: in a text without fences that says how containers are started.
 func (r *otherReader) containersBelow(line, from int) bool {

@@ -31,10 +31,10 @@ func (s *scanner) grubArguments(w word) []word {
 // sedAddress is the address of a command of sed, with blanks behind it.
 var sedAddress = regexp.MustCompile(`^/[^/\n]*/[ \t]*\{?[ \t]*`)
 
-// replacement returns the kernel arguments in what a substitution of sed puts in.
-func (s *scanner) replacement(from, to, line int) []word {
+// replaced returns what a substitution of sed's puts in.
+func (s *scanner) replaced(from, to int) (span Span, ok bool) {
 	if to-from < 4 || s.src[from] != 's' {
-		return nil
+		return span, false
 	}
 	var bounds []int
 	for i := from + 2; i < to && len(bounds) < 2; i++ {
@@ -46,9 +46,31 @@ func (s *scanner) replacement(from, to, line int) []word {
 		}
 	}
 	if len(bounds) < 2 {
+		return span, false
+	}
+	return Span{bounds[0] + 1, bounds[1]}, true
+}
+
+// plainLine is a replacement that is a whole line of sysctl.conf.
+var plainLine = regexp.MustCompile(`^[a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_]+)+[ \t]*=[ \t]*[0-9A-Za-z_ \t.-]+$`)
+
+// replacedLine is the line of sysctl.conf that a substitution of sed's writes.
+func (s *scanner) replacedLine(w word) (span Span, ok bool) {
+	text := s.text(w.span)
+	if len(text) < 6 || text[0] != '\'' && text[0] != '"' || text[0] != text[len(text)-1] {
+		return span, false
+	}
+	span, ok = s.replaced(w.span.Start+1, w.span.End-1)
+	return span, ok && plainLine.MatchString(s.text(span))
+}
+
+// replacement returns the kernel arguments in what a substitution of sed puts in.
+func (s *scanner) replacement(from, to, line int) []word {
+	put, ok := s.replaced(from, to)
+	if !ok {
 		return nil
 	}
-	from, to = bounds[0]+1, bounds[1]
+	from, to = put.Start, put.End
 	if i := strings.Index(s.src[from:to], "GRUB_CMDLINE_LINUX"); i >= 0 {
 		if j := strings.IndexByte(s.src[from+i:to], '='); j >= 0 {
 			from += i + j + 1

@@ -13,6 +13,7 @@ import (
 func (s *scanner) service() {
 	var order unitOrder
 	s.assignments(func(section string, e Entry) {
+		s.misplacedInUnit(section, e)
 		if section == "Unit" || section == "Install" || section == "" {
 			order.line(section, e)
 			return
@@ -24,6 +25,10 @@ func (s *scanner) service() {
 			s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Idle: true, certain: true,
 				Reason:  "this limit ends with the shell that " + e.Key + "= starts: write LimitNOFILE= instead",
 				Because: "Each command of a unit is a process of its own, and ulimit reaches that process and its children only."})
+		case strings.HasPrefix(e.Key, "Exec") && !templateUnit.MatchString(e.Value) && needsShell(unitSeparators.ReplaceAllString(e.Value, "")):
+			s.rejected(Reject{Line: e.Line, Span: e.ValueSpan, Idle: true, certain: true,
+				Reason:  "systemd runs this without a shell, so the program gets these characters as arguments: write /bin/sh -c '...'",
+				Because: "Redirections, pipes, && and $( ) are the shell's (systemd.service(5), COMMAND LINES)."})
 		case strings.HasPrefix(e.Key, "Exec"):
 			command := strings.TrimLeft(e.Value, "@-:+!|")
 			s.script(e.ValueSpan.End-len(command), e.ValueSpan.End, e.Line)
@@ -47,6 +52,13 @@ func (s *scanner) service() {
 				"network-online.target)."})
 	}
 }
+
+// unitSeparators are what systemd itself reads in a command line: quoted arguments, and a semicolon between commands.
+// templateUnit is a command whose program a build fills in.
+var (
+	unitSeparators = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[ \t];[ \t]`)
+	templateUnit   = regexp.MustCompile(`^[-@:+!|]*[^ \t]*(?:\$\(|\{\{|<)`)
+)
 
 // onlyLimits is a command of a unit that does no more than set limits of its own process.
 var onlyLimits = regexp.MustCompile(`^[-@:+!|]*(?:/(?:usr/)?bin/)?(?:ba|da)?sh[ \t]+-c[ \t]+["']?ulimit[ \t]+-[A-Za-z]*n[ \t]+[0-9a-z]+["']?$`)

@@ -51,7 +51,7 @@ func (s *scanner) udev() {
 				e.Key, e.Name = attribute, s.udevAttribute(subsystem, attribute)
 				s.emit(e)
 			case key == "RUN" && !strings.Contains(attribute, "builtin"):
-				if shellSyntax.MatchString(quotedText.ReplaceAllString(value, "")) && !passesCommand.MatchString(value) {
+				if needsShell(value) {
 					s.rejected(Reject{Line: line, Span: span, Idle: true, certain: true,
 						Reason:  "udev runs this without a shell, so the program gets these characters as arguments: write /bin/sh -c '...'",
 						Because: "Redirections, pipes and $( ) are the shell's (udev(7), RUN)."})
@@ -68,6 +68,11 @@ func (s *scanner) udev() {
 			}
 		}
 	})
+}
+
+// needsShell reports a command of a program that starts others without a shell, with what only a shell understands.
+func needsShell(command string) bool {
+	return shellSyntax.MatchString(quotedText.ReplaceAllString(command, "")) && !passesCommand.MatchString(command)
 }
 
 // udevAttribute is the setting that an attribute of a device is, "" for others.

@@ -189,8 +189,8 @@ func (y *yamlReader) inline(line, from, to int) (ok bool) {
 
 // Lines of what containers are started by: a file of Docker Compose, a manifest of Kubernetes, a task of Ansible.
 var (
-	manifest = regexp.MustCompile(`(?m)^services:|^[ \t]*securityContext:|^[ \t]*(?:- )?(?:[a-z.]+\.)?(?:docker|podman)_container:`)
-	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):`)
+	manifest = regexp.MustCompile(`(?m)^services:|^[ \t]*(?:podSecurityContext|securityContext):|^[ \t]*(?:- )?(?:[a-z.]+\.)?(?:docker|podman)_container:`)
+	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):|^[ \t]*podSecurityContext:`)
 )
 
 // oneImage is the line that every container has.

@@ -226,6 +226,9 @@ func settingInputs(r *catalog.Record, value string, version catalog.Version, in 
 		return nil, false
 	default:
 		inputs["value"] = numbers[0]
+		if len(numbers) > 3 {
+			inputs["fourth"] = numbers[3]
+		}
 		if len(numbers) == 3 {
 			inputs["low"], inputs["mid"], inputs["high"] = numbers[0], numbers[1], numbers[2]
 		}

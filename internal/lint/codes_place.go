@@ -6,8 +6,9 @@ func placeCodes() []Code {
 		{ID: "wrong-file", Title: "this file cannot set it", Severity: Error,
 			Explanation: "A boot-time tunable in sysctl.conf is refused by the running kernel; a loader variable in rc.conf " +
 				"is read by no program; a run-time setting in loader.conf is ignored by the kernel (a warning). An option of " +
-				".link files in a .network file, or the other way round, is ignored (a warning). A container whose sysctls " +
-				"include a setting of the whole host does not start.",
+				".link files in a .network file, or the other way round, is ignored (a warning), " +
+				"and so is a setting of a unit in another section than its own. " +
+				"A container whose sysctls include a setting of the whole host does not start.",
 			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.isr.maxthreads=-1\n"),
 			Good: one("freebsd", "14.0", "/boot/loader.conf", "net.isr.maxthreads=\"-1\"\n")},
 		{ID: "read-only", Title: "the kernel only reports this", Severity: Error,

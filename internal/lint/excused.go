@@ -17,7 +17,7 @@ func (k *checker) excused(e conffile.Entry, code string) bool {
 var smallFrames = regexp.MustCompile(`^(?:v?can|slcan|wpan|lowpan|tun|tap|gre|ipip|ppp|ib)[a-z]*[0-9]*$`)
 
 // sensor is a program that looks at packets as they are on the wire, for which the card must not join or cut them.
-var sensor = regexp.MustCompile(`(?i)\b(?:snort[0-9]?|suricata|zeek|arkime|moloch|stenographer|fastnetmon|ntopng|security ?onion|netsniff-ng|pf_ring)\b`)
+var sensor = regexp.MustCompile(`(?i)\b(?:snort[0-9]?|suricata|zeek|arkime|moloch|stenographer|fastnetmon|ntopng|security ?onion|netsniff-ng|pf_ring|(?:capture|sniffing|monitoring)[ -](?:nic|interface|port|card))\b`)
 
 // captured reports whether a line switches off what joins segments in a file about such a program.
 func (k *checker) captured(e conffile.Entry) bool {

@@ -2,10 +2,13 @@ package lint
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // judgeGateways reports the second gateway of a file of ifupdown's, among the interfaces
@@ -19,6 +22,7 @@ func (k *checker) judgeGateways() {
 	atBoot := map[*source]map[string]bool{}
 	for _, s := range k.stanzas {
 		g := s.option("gateway")
+		k.outsideGateway(s, g)
 		if g == nil || s.option("metric") != nil || s.method.Value != "static" || g.Has(conffile.Expands) || isTemplate(g.Value) {
 			continue
 		}
@@ -39,6 +43,59 @@ func (k *checker) judgeGateways() {
 					"leads to some networks is a route to them, by up ip route add, or has a metric of its own."})
 		}
 	}
+}
+
+// leadsTo is a command that gives an interface addresses or routes besides those of its stanza.
+var leadsTo = regexp.MustCompile(`(?m)^[ \t]*(?:pre-|post-)?up[ \t].*\b(?:(?:ip|ifconfig|route)[ \t].*\b(?:add|replace|append)|ifconfig)\b`)
+
+// outsideGateway reports a private gateway outside of the private networks of its interface. Public ones are often
+// meant: hosters give single addresses whose router is in another network, and ifup adds the route with onlink.
+func (k *checker) outsideGateway(s *stanza, g *conffile.Entry) {
+	if g == nil || s.method.Value != "static" || s.method.Name != "interfaces:inet" {
+		return
+	}
+	gateway, err := netip.ParseAddr(g.Value)
+	if err != nil || !gateway.IsPrivate() || leadsTo.MatchString(s.file.text) {
+		return
+	}
+	var shown []string
+	for _, other := range k.stanzas {
+		if other.place() != s.place() || other.method.Iface != s.method.Iface || other.method.Name != s.method.Name {
+			continue
+		}
+		network, ok := other.network()
+		if !ok || network.Contains(gateway) {
+			return
+		}
+		shown = append(shown, network.String())
+	}
+	if len(shown) == 0 {
+		return
+	}
+	k.reportIn(s.file, *g, finding{code: "conflict", severity: Warning, value: true,
+		sources: []string{"interfaces(5), gateway", "Debian ifupdown inet.defn"},
+		message: fmt.Sprintf("the gateway %s is not in the network of %s, %s", g.Value, s.method.Iface, strings.Join(shown, " and ")),
+		because: "The host reaches a gateway only on the network of the interface. Unless the router there answers for this " +
+			"address too, nothing leaves the network: check the address, the netmask and the gateway."})
+}
+
+// network is that of a stanza's address; ok is false for what is not plainly a private network of several hosts.
+func (s *stanza) network() (n netip.Prefix, ok bool) {
+	address, mask := s.option("address"), s.option("netmask")
+	if address == nil || s.option("pointopoint", "scope") != nil {
+		return n, false
+	}
+	text := address.Value
+	if mask != nil && !strings.Contains(text, "/") {
+		bits := mask.Value
+		if m := net.ParseIP(bits).To4(); m != nil {
+			ones, _ := net.IPMask(m).Size()
+			bits = fmt.Sprint(ones)
+		}
+		text += "/" + bits
+	}
+	n, err := netip.ParsePrefix(text)
+	return n.Masked(), err == nil && n.Addr().IsPrivate() && n.Bits() >= 8 && n.Bits() < 31
 }
 
 // automatic are the interfaces that come up at boot.

@@ -104,6 +104,11 @@ func TestStanzas(t *testing.T) {
 	const path = "/etc/network/interfaces"
 	c := load(t)
 	for _, tt := range []struct{ name, text, want string }{
+		{"a gateway of another network", "iface eth0 inet static\n address 10.4.0.9\n netmask 255.255.255.0\n gateway 10.4.1.1\n",
+			path + ":4:10 conflict warning\n"},
+		{"a gateway of the network", "iface eth0 inet static\n address 10.4.0.9\n netmask 255.255.254.0\n gateway 10.4.1.1\n", ""},
+		{"a gateway that a route leads to", "iface eth0 inet static\n address 10.4.0.9/24\n gateway 10.5.0.1\n up ip route add 10.5.0.1 dev eth0\n", ""},
+		{"a gateway beside a single address", "iface eth0 inet static\n address 10.4.0.9/32\n gateway 10.5.0.1\n", ""},
 		{"an address that DHCP gives", "iface eth0 inet dhcp\n address 192.0.2.1\n netmask 255.255.255.0\n", path + ":2:2 no-effect warning\n"},
 		{"an address", "iface eth0 inet static\n address 192.0.2.1/24\n", ""},
 		{"a port with an address", "iface eno1 inet dhcp\niface br0 inet dhcp\n bridge_ports eno1 eno2\n", path + ":1:17 conflict warning\n"},

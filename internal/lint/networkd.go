@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -68,6 +69,22 @@ func networkd(section, option string) *finding {
 		f.message += ": write PrimarySlave=yes in [Network] of the member's .network file"
 	}
 	return f
+}
+
+// bondTimes are times of bonds, with the least plain number that is hardly meant as seconds.
+var bondTimes = map[string]int{"MIIMonitorSec": 10, "ARPIntervalSec": 10, "UpDelaySec": 100, "DownDelaySec": 100}
+
+// bondSeconds reports a time of a bond that was written in milliseconds, as the driver's own options are.
+func bondSeconds(e conffile.Entry, section, option string) *finding {
+	least := bondTimes[option]
+	n, err := strconv.Atoi(e.Value)
+	if section != "Bond" || least == 0 || err != nil || n < least {
+		return nil
+	}
+	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"systemd.netdev(5), [Bond]", "systemd.time(7)"},
+		message: fmt.Sprintf("%s = %d is %d seconds: write %dms for milliseconds", option, n, n, n),
+		because: "A number without a unit is of seconds here, while the options of the bonding driver count milliseconds.",
+		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%dms", n), Reason: "milliseconds"}}
 }
 
 // slipFrom returns the first of some names that is spelt almost as a word, "" without one.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -108,7 +109,7 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 				strings.ToUpper(section[:1]), strings.ToLower(section[1:])))
 	case !isLink:
 		k.rememberNetdev(e)
-		return networkd(section, option)
+		return cmp.Or(networkd(section, option), bondSeconds(e, section, option))
 	case networkdSections()[section] != nil && section != "SR-IOV":
 		return told("wrong-file", fmt.Sprintf("[%s] is a section of .network files, and a .link file has none of that name", section))
 	default:

@@ -207,13 +207,19 @@ func (k *checker) foreign(name string) bool {
 
 // otherSection finds a sysctl in a section of TuneD whose plug-in has no such option.
 func (k *checker) otherSection(e conffile.Entry) []finding {
-	if r := k.lookup(conffile.LinuxName(e.Key)); r == nil || !slices.Contains(r.Belongs, "sysctl") {
-		return nil
-	}
-	return []finding{{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned " +
+	f := finding{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned " +
 		"tuned/plugins/base.py, _get_effective_options"},
 		message: e.Key + " is a sysctl: it belongs in the section [sysctl]",
-		because: "TuneD warns of an option that the plug-in does not have, and ignores it."}}
+		because: "TuneD warns of an option that the plug-in does not have, and ignores it."}
+	if r := k.lookup(conffile.LinuxName(e.Key)); r != nil && slices.Contains(r.Belongs, "sysctl") {
+		return []finding{f}
+	}
+	if e.Name != "tuned:vm/transparent_hugepages" && strings.HasPrefix(e.Name, "tuned:vm/") && spelling.Edits(e.Key, "transparent_hugepages") <= 2 {
+		f.code, f.message = "unknown-key", e.Key+" does not exist; did you mean transparent_hugepages?"
+		f.fix = &Fix{Kind: FixRename, To: "transparent_hugepages", Reason: f.message}
+		return []finding{f}
+	}
+	return nil
 }
 
 // withoutGroup judges a key of a sysctl file that holds no dot: every setting is in a

@@ -171,6 +171,9 @@ func (k *checker) inputs(e conffile.Entry, v reading, version catalog.Version) c
 	switch {
 	case v.numeric:
 		in["value"] = v.numbers[0]
+		if len(v.numbers) > 3 {
+			in["fourth"] = v.numbers[3]
+		}
 		if len(v.numbers) == 3 {
 			in["low"], in["mid"], in["high"] = v.numbers[0], v.numbers[1], v.numbers[2]
 		}
