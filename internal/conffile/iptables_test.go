@@ -39,6 +39,8 @@ func TestIptablesRules(t *testing.T) {
 		{"-A INPUT -p tcp --dport 22,80 -j ACCEPT", "a list of ports needs -m multiport"},
 		{"-A INPUT -p tcp -m multiport --dport 22,80 -j ACCEPT", ""},
 		{"-A INPUT -p tcp --dports 22,80 -j ACCEPT", "--dports needs -m multiport"},
+		{"-A INPUT -p tcp -m multiport --dports 1,2,3,4,5,6,7,8,9,10,11,12,13,14:15 -j ACCEPT", ""},
+		{"-A INPUT -p tcp -m multiport --dports 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15:16 -j ACCEPT", "multiport takes at most 15 ports"},
 		{"-A INPUT -j ACEPT", "did you mean ACCEPT"},
 		{"-A INPUT -i eth0:1 -j ACCEPT", "no packet comes in through eth0:1"},
 		{"-A INPUT -i ! lo -j DROP", "the ! belongs before the option"},

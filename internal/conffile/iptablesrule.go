@@ -3,6 +3,7 @@ package conffile
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/spelling"
@@ -133,6 +134,8 @@ func misplacedPorts(r *iptRule) (word, string) {
 			return w, w.text + " needs -m multiport before it"
 		case port && !r.has("multiport") && i+1 < len(r.words) && strings.Contains(r.words[i+1].text, ",") && !r.words[i+1].expands:
 			return r.words[i+1], "a list of ports needs -m multiport and " + w.text + "s"
+		case r.has("multiport") && i+1 < len(r.words) && !r.words[i+1].expands && portCount(r.words[i+1].text) > maxPorts:
+			return r.words[i+1], "multiport takes at most " + strconv.Itoa(maxPorts) + " ports, and a range counts as two"
 		}
 	}
 	if to := r.option("--to-destination", "--to"); r.target == "DNAT" && strings.Count(to.text, ":") == 1 && !r.has("-p", "--protocol", "--proto") && !to.expands {
@@ -140,6 +143,12 @@ func misplacedPorts(r *iptRule) (word, string) {
 	}
 	return word{}, ""
 }
+
+// maxPorts are the ports that one multiport match holds (XT_MULTI_PORTS, xt_multiport.h of Linux 6.12).
+const maxPorts = 15
+
+// portCount is the room that a list of ports takes there.
+func portCount(list string) int { return 1 + strings.Count(list, ",") + strings.Count(list, ":") }
 
 // notPorted are protocols without ports.
 var notPorted = []string{"all", "icmp", "icmpv6", "ipv6-icmp", "gre", "esp", "ah", "igmp", "1", "47", "50", "51", "58"}

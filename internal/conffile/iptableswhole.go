@@ -60,6 +60,7 @@ func (t *iptWhole) note(s *scanner, r *iptRule) {
 	}
 	if !r.guessed {
 		s.everyMasqueraded(r)
+		s.everySegment(r)
 		for _, option := range [][]string{{"-s", "--source", "--src"}, {"-d", "--destination", "--dst"}} {
 			s.loneNetwork(r.option(option...))
 		}
@@ -110,6 +111,18 @@ func (s *scanner) everyMasqueraded(r *iptRule) {
 	s.rejected(Reject{Line: at.line, Span: at.span, Code: "harmful", Reason: "MASQUERADE without -o changes the source of connections through every interface",
 		Because: "Those that come in from outside then seem to come from this machine, so that servers behind it do not see their clients; " +
 			"name the interface to the outside: -o DEV -j MASQUERADE."})
+}
+
+// everySegment tells TCPMSS for more than the packets that open a connection (find_syn_match, tcpmss_mangle_packet in
+// net/netfilter/xt_TCPMSS.c of Linux 6.12).
+func (s *scanner) everySegment(r *iptRule) {
+	if r.target != "TCPMSS" || r.protocol != "tcp" || r.has("--syn", "--tcp-flags", "tcpmss") {
+		return
+	}
+	at := r.option("-j", "--jump")
+	s.rejected(Reject{Line: at.line, Span: at.span, Code: "harmful", Reason: "TCPMSS needs --tcp-flags SYN,RST SYN beside -p tcp",
+		Because: "iptables-legacy refuses the rule without it; iptables-nft takes it, and the option then goes into packets without data " +
+			"that open no connection, too."})
 }
 
 // natSpares reports a text with rules that leave connections as they are before others are masqueraded.

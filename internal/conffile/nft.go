@@ -58,6 +58,8 @@ type nftChain struct {
 	ended   int    // the line of a rule that decides about all packets
 	begun   int    // the line of one that accepts all new connections
 	spared  bool   // a rule so far ends the way of some packets
+
+	taken map[string]word // verdicts, by what their rules ask for
 }
 
 func (f *nftFile) step(p *pfLexer) {

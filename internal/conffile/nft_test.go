@@ -33,6 +33,11 @@ func TestNFTables(t *testing.T) {
 		{"an end with a reason", "table inet f {\n chain c {\n  counter packets 0 bytes 0 reject with icmp type host-prohibited\n  tcp dport 22 drop\n }\n}\n",
 			"refused 4:3 \"tcp dport 22 drop\"\n"},
 		{"no end", "table inet f {\n chain c {\n  iif lo accept\n  log prefix \"x\"\n  tcp dport 22 drop\n  accept\n }\n chain d { tcp dport 22 drop; }\n}\n", ""},
+		{"a match decided twice", "table inet f {\n chain c {\n  meta l4proto udp counter accept\n  tcp dport 22 accept\n  meta l4proto udp drop\n }\n}\n",
+			"refused 5:3 \"meta l4proto udp drop\"\n"},
+		{"matches like others", "table inet f {\n chain c {\n  tcp dport != 22 accept\n  tcp dport 22 drop\n  udp dport { 1, 2 } accept\n  udp dport 1-2 drop\n" +
+			"  tcp dport 80 limit rate 3/second accept\n  tcp dport 80 drop\n  meta mark 1 drop\n  meta mark 1 accept\n  iif lo accept\n  iif lo accept\n }\n" +
+			" chain d { tcp dport 22 accept; }\n}\n", ""},
 		{"a segment size for nobody", "table inet f {\n chain c {\n  ct state new,established accept\n  tcp flags syn tcp option maxseg size set rt mtu\n }\n}\n",
 			"4:28 nft:mss=rt\nrefused 4:3 \"tcp flags syn tcp option maxseg size set rt mtu\"\n"},
 		{"a segment size before", "table inet f {\n chain c {\n  tcp flags syn tcp option maxseg size set rt mtu\n  ct state new,established accept\n }\n}\n", "3:28 nft:mss=rt\n"},

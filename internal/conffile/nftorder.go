@@ -3,6 +3,7 @@ package conffile
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // nftVerdicts decide about a packet.
@@ -26,6 +27,9 @@ func (f *nftFile) order(words []word) {
 		tell(Reject{Idle: true, Reason: "no SYN reaches this rule: line " + strconv.Itoa(c.begun) + " accepts all new connections",
 			Because: "accept ends the way through the chain, so that the segment size stays as it is. Put this rule before it."})
 	case len(plain) == 0:
+	case f.decided(words) > 0:
+		tell(Reject{Idle: true, Reason: "no packet reaches this rule: line " + strconv.Itoa(f.decided(words)) + " decides about the same packets",
+			Because: "The rules of a chain are tried in order, and a verdict ends the way through it. Keep one of the two."})
 	case plain[0].text == "masquerade" && c.hook == "postrouting" && !c.spared:
 		tell(Reject{Code: "harmful", Reason: "masquerade without oifname changes the source of connections through every interface",
 			Because: "Those that come in from outside then seem to come from this machine, so that servers behind it do not see their clients; " +
@@ -34,6 +38,9 @@ func (f *nftFile) order(words []word) {
 		c.ended = first.line
 	case acceptsNew(plain):
 		c.begun = first.line
+	}
+	if match, verdict := nftMatch(words); match != "" && c.taken[match].line == 0 {
+		keep(&c.taken, match, word{text: verdict, line: first.line})
 	}
 	c.spared = c.spared || slices.ContainsFunc(words, func(w word) bool {
 		return slices.Contains(nftVerdicts, w.text) || w.text == "jump" || w.text == "goto" || w.text == "vmap"
@@ -60,4 +67,36 @@ func acceptsNew(words []word) bool {
 	return slices.ContainsFunc(states, func(w word) bool { return w.text == "new" }) && !slices.ContainsFunc(states, func(w word) bool {
 		return !slices.Contains([]string{"new", "established", "related", "untracked", "counter"}, w.text)
 	})
+}
+
+// decided is the line of an earlier rule with the same match and another verdict, 0 without one.
+func (f *nftFile) decided(words []word) int {
+	match, verdict := nftMatch(words)
+	if earlier := f.chain.taken[match]; match != "" && earlier.text != verdict {
+		return earlier.line
+	}
+	return 0
+}
+
+// nftUnsettled are words of matches that fit one packet and not the next one like it, or that other rules change.
+var nftUnsettled = []string{"limit", "quota", "meter", "numgen", "random", "jhash", "symhash", "count", "add", "update", "mark", "priority",
+	"set", "vmap", "map", "last", "jump", "goto", "continue", "queue", "time", "hour", "day"}
+
+// nftMatch is what a rule asks of a packet and its verdict; "" where that is not plain.
+func nftMatch(words []word) (match, verdict string) {
+	for i := 0; i < len(words); i++ {
+		switch text := words[i].text; {
+		case slices.Contains(nftVerdicts, text):
+			return match, text
+		case slices.Contains(nftUnsettled, text) || text == "comment" || strings.HasPrefix(text, "@"):
+			return "", ""
+		case text == "counter":
+			for i+2 < len(words) && (words[i+1].text == "packets" || words[i+1].text == "bytes") {
+				i += 2
+			}
+		default:
+			match += " " + text
+		}
+	}
+	return "", ""
 }

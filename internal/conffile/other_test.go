@@ -180,6 +180,7 @@ tc qdisc add dev eth0 root handle 1: htb default 10
 7:13 net.core.busy_poll=4096
 8:8 net.core.busy_read=$((9223372036854775807*9)) [expands]
 8:54 net.core.dev_weight=$((4294967296*4294967296*4294967296)) [expands]
+9:23 tc:parent=1: [eth0]
 9:33 tc:class=1:a [eth0]
 9:49 tc:htb/rate=1Mbps [eth0]
 9:60 tc:htb/ceil=4096 [eth0]

@@ -296,14 +296,9 @@ func (s *scanner) tcClass(words []word, base Entry) {
 		case "dev":
 			base.Iface = s.ifaceOf(words[i+1])
 		case "classid":
-			e := base
-			e.Key, e.Name, e.Value, e.Line = "classid", "tc:class", words[i+1].text, words[i].line
-			e.KeySpan, e.ValueSpan = words[i].span, words[i+1].span
-			if words[i+1].expands {
-				e.Flags |= Expands
-			}
-			s.emit(e)
+			s.pairs(words[i:i+2], base, func(string) string { return "tc:class" })
 		case "parent":
+			s.pairs(words[i:i+2], base, func(string) string { return "tc:parent" })
 			if _, minor, _ := strings.Cut(words[i+1].text, ":"); strings.Trim(minor, "0") == "" && !words[i+1].expands {
 				base.Flags |= Top
 			}

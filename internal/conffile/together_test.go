@@ -18,6 +18,9 @@ func TestRulesTogether(t *testing.T) {
 	)
 	for _, tt := range []struct{ text, want string }{
 		{"iptables -t nat -A POSTROUTING -j MASQUERADE", "MASQUERADE without -o"},
+		{"iptables -A FORWARD -p tcp -j TCPMSS --clamp-mss-to-pmtu", "TCPMSS needs --tcp-flags"},
+		{"iptables -A FORWARD -p tcp --syn -j TCPMSS --clamp-mss-to-pmtu", ""},
+		{"iptables -A FORWARD -p tcp $SYN -j TCPMSS --clamp-mss-to-pmtu", ""},
 		{"iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE", ""},
 		{"iptables -t nat -A POSTROUTING -s 10.8.0.0/24 -j MASQUERADE", ""},
 		{"iptables -t nat -A POSTROUTING -m policy --pol none --dir out -j MASQUERADE", ""},

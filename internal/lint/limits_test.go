@@ -81,6 +81,15 @@ func TestOther(t *testing.T) {
 			"a.sh:1:29 harmful warning\na.sh:3:29 same-as-default info\n"},
 		{"a default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 0x12\ntc class add dev a parent 1: classid 1:1 htb rate 10mbps\n" +
 			"tc class add dev a parent 1:1 classid 1:12 htb rate 10mbit ceil 20mbit\n", "a.sh:2:51 wrong-unit warning\n"},
+		{"a default class with classes", "a.sh", "tc qdisc add dev a root handle 1: htb default 1\ntc class add dev a parent 1: classid 1:1 htb rate 5mbit\n" +
+			"tc class add dev a parent 1:1 classid 1:20 htb rate 3mbit\n", "a.sh:1:47 conflict warning\n"},
+		{"rates above the parent", "a.sh", "tc qdisc add dev a root handle 1: htb default 20\ntc class add dev a parent 1: classid 1:1 htb rate 5mbit\n" +
+			"tc class add dev a parent 1:1 classid 1:20 htb rate 3mbit\ntc class add dev a parent 1:1 classid 1:30 htb rate 3mbit ceil 6mbit\n",
+			"a.sh:2:46 conflict warning\na.sh:4:64 no-effect info\n"},
+		{"rates of one parent", "a.sh", "tc qdisc add dev a root handle 1: htb default 20\ntc class add dev a parent 1: classid 1:1 htb rate 5mbit\n" +
+			"tc class add dev a parent 1:1 classid 1:20 htb rate 3mbit ceil 5mbit\ntc class add dev a parent 1:1 classid 1:30 htb rate 2mbit ceil 5mbit\n", ""},
+		{"one of two rates", "a.sh", "tc qdisc add dev a root handle 1: htb default 20\ntc class add dev a parent 1: classid 1:1 htb rate 5mbit\n" + "if [ $1 ]; then\n" +
+			"tc class add dev a parent 1:1 classid 1:20 htb rate 3mbit\nelse\ntc class add dev a parent 1:1 classid 1:20 htb rate 4mbit\nfi\n", ""},
 		{"no default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit\n",
 			"a.sh:1:47 conflict warning\n"},
 		{"classes of a loop", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\n" +

@@ -23,11 +23,10 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 		return nil
 	}
 	switch name {
-	case "class", "htb/default":
+	case "class", "parent", "htb/default", "htb/rate", "htb/ceil":
 		if len(k.classes) < cacheLimit {
 			k.classes = append(k.classes, k.here(e))
 		}
-		return nil
 	}
 	if name == "leaf" {
 		return k.leaf(e)
@@ -220,6 +219,7 @@ func scaled(n float64, prefix string) (float64, bool) {
 
 // judgeClasses reports an htb whose default class no command makes.
 func (k *checker) judgeClasses() {
+	k.judgeTree()
 	classes := map[string]bool{} // of an interface
 	open := map[string]bool{}    // interfaces of which not all classes are known
 	device := func(a *assignment) string { return a.file.path + "\x00" + a.entry.Iface }
