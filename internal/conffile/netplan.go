@@ -160,6 +160,8 @@ func (r *netplanReader) setting(key, value word) {
 	case path == "routes/via" && strings.Contains(value.text, ":"):
 		r.more += "IPv6"
 		return
+	case path == "routes/via":
+		e.Name = "netplan:via"
 	case slices.Contains(netplanLists, path) && value.text != "":
 		e.Name = "netplan:" + path
 	case key.text == "id" && r.open[at].key != "vlans":

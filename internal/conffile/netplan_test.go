@@ -38,6 +38,7 @@ func TestNetplan(t *testing.T) {
 6:7 ethtool:features/gro=false [en3]
 9:11 route:mtu=1400 [en3]
 10:11 route:initcwnd=20 [en3]
+13:11 netplan:via=192.0.2.1 [en3]
 12:11 netplan:default=routes/metric5 [en3]
 15:5 netplan:ethernets= [all]
 17:19 netplan:addresses=192.0.2.3/24 [all]

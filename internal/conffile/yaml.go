@@ -25,7 +25,7 @@ func (s *scanner) yaml() {
 	}
 	rejected := s.rejected
 	y := &yamlReader{s: s, starts: startsContainers(s.src), rejected: rejected,
-		shares: hostNetwork.MatchString(s.src) && len(oneImage.FindAllString(s.src, 2)) == 1}
+		shared: sharedNetworks(s.src)}
 	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
 		if from >= y.read && !y.block(line, from, to) {
@@ -193,11 +193,37 @@ var (
 	imageKey = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build|securityContext):|^[ \t]*podSecurityContext:`)
 )
 
-// oneImage is the line that every container has.
-var oneImage = regexp.MustCompile(`(?m)^[ \t]+(?:- )?(?:image|build):`)
-
 // hostNetwork is the line by which a container shares the network of its host.
 var hostNetwork = regexp.MustCompile(`(?m)^[ \t]*(?:network_mode:[ \t]*["']?host["']?|hostNetwork:[ \t]*true)[ \t\r]*$`)
+
+// sharedNetworks are the parts of a text that describe what shares the network of its host: around each such line,
+// the lines that are indented as it is or further.
+func sharedNetworks(text string) (parts []Span) {
+	for _, m := range hostNetwork.FindAllStringIndex(text, maxLoop) {
+		if n := len(parts); n > 0 && m[0] < parts[n-1].End {
+			continue // in such a part already
+		}
+		depth := indent(text[m[0]:m[1]])
+		outside := func(line string) bool { return strings.TrimSpace(line) != "" && indent(line) < depth }
+		part := Span{m[0], m[1]}
+		for part.Start > 0 {
+			start := strings.LastIndexByte(text[:part.Start-1], '\n') + 1
+			if outside(text[start:part.Start]) {
+				break
+			}
+			part.Start = start
+		}
+		for part.End < len(text) {
+			line, _, _ := strings.Cut(text[part.End+1:], "\n")
+			if outside(line) {
+				break
+			}
+			part.End += 1 + len(line)
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
 
 func startsContainers(text string) bool {
 	return manifest.MatchString(text) && imageKey.MatchString(text)
@@ -213,10 +239,10 @@ type yamlReader struct {
 	added    *word  // a line that it adds to a file which is not named yet
 	read     int    // where the block of text ends that was read
 
-	depth   int  // by which the line is indented
-	starts  bool // containers, by the manifest that this is
-	shares  bool // the host's network, as the only container
-	sysctls int  // by which the key is indented below which their sysctls stand, 0 outside of it
+	depth   int    // by which the line is indented
+	starts  bool   // containers, by the manifest that this is
+	shared  []Span // of what shares the host's network
+	sysctls int    // by which the key is indented below which their sysctls stand, 0 outside of it
 	limits  *yamlLimit
 	modules *yamlModule
 }
@@ -346,7 +372,8 @@ func (y *yamlReader) emit(name, value word) {
 		e.Value = truth
 	}
 	if y.sysctls > 0 {
-		if e.Flags |= Container; y.shares {
+		inside := func(p Span) bool { return p.Start <= name.span.Start && name.span.End <= p.End }
+		if e.Flags |= Container; slices.ContainsFunc(y.shared, inside) {
 			e.Flags |= HostNetwork
 		}
 	}

@@ -176,6 +176,7 @@ func (k *checker) run(files []*source) {
 	k.judgeStanzaPorts()
 	k.judgeBonds()
 	k.judgeMasters()
+	k.judgeNetworkGateways()
 	k.judgeProcessors()
 	k.judgeSQM()
 }

@@ -54,36 +54,48 @@ func (k *checker) outsideGateway(s *stanza, g *conffile.Entry) {
 	if g == nil || s.method.Value != "static" || s.method.Name != "interfaces:inet" {
 		return
 	}
-	gateway, err := netip.ParseAddr(g.Value)
-	if err != nil || !gateway.IsPrivate() || leadsTo.MatchString(s.file.text) {
+	if leadsTo.MatchString(s.file.text) {
 		return
 	}
-	var shown []string
+	var networks []string
 	for _, other := range k.stanzas {
-		if other.place() != s.place() || other.method.Iface != s.method.Iface || other.method.Name != s.method.Name {
-			continue
+		if other.place() == s.place() && other.method.Iface == s.method.Iface && other.method.Name == s.method.Name {
+			networks = append(networks, other.network())
 		}
-		network, ok := other.network()
-		if !ok || network.Contains(gateway) {
-			return
-		}
-		shown = append(shown, network.String())
 	}
-	if len(shown) == 0 {
-		return
-	}
-	k.reportIn(s.file, *g, finding{code: "conflict", severity: Warning, value: true,
-		sources: []string{"interfaces(5), gateway", "Debian ifupdown inet.defn"},
-		message: fmt.Sprintf("the gateway %s is not in the network of %s, %s", g.Value, s.method.Iface, strings.Join(shown, " and ")),
-		because: "The host reaches a gateway only on the network of the interface. Unless the router there answers for this " +
-			"address too, nothing leaves the network: check the address, the netmask and the gateway."})
+	k.judgeOutside(s.file, *g, networks, "Unless the router there answers for this address too, nothing leaves the network",
+		"interfaces(5), gateway", "Debian ifupdown inet.defn")
 }
 
-// network is that of a stanza's address; ok is false for what is not plainly a private network of several hosts.
-func (s *stanza) network() (n netip.Prefix, ok bool) {
+// refusedOutside is what comes of a route through such a gateway that is not said to be on the link (fib_check_nh_v4_gw).
+const refusedOutside = "The kernel refuses the route: \"Nexthop has invalid gateway\""
+
+// judgeOutside reports a private gateway that is in none of the networks of its interface, which are all plainly
+// private and of several hosts, and what comes of it.
+func (k *checker) judgeOutside(file *source, g conffile.Entry, networks []string, because string, sources ...string) {
+	gateway, err := netip.ParseAddr(g.Value)
+	if err != nil || !gateway.IsPrivate() || len(networks) == 0 {
+		return
+	}
+	shown := make([]string, len(networks))
+	for i, text := range networks {
+		n, err := netip.ParsePrefix(text)
+		if err != nil || !n.Addr().IsPrivate() || n.Bits() < 8 || n.Bits() > 30 || n.Contains(gateway) {
+			return
+		}
+		shown[i] = n.Masked().String()
+	}
+	k.reportIn(file, g, finding{code: "conflict", severity: Warning, value: true, sources: sources,
+		message: fmt.Sprintf("the gateway %s is not in the network of %s, %s", g.Value, g.Iface, strings.Join(shown, " and ")),
+		because: "The host reaches a gateway only on the network of the interface. " + because +
+			". Check the address, its prefix and the gateway."})
+}
+
+// network is a stanza's address with the length of its prefix, "" without one.
+func (s *stanza) network() string {
 	address, mask := s.option("address"), s.option("netmask")
 	if address == nil || s.option("pointopoint", "scope") != nil {
-		return n, false
+		return ""
 	}
 	text := address.Value
 	if mask != nil && !strings.Contains(text, "/") {
@@ -94,8 +106,7 @@ func (s *stanza) network() (n netip.Prefix, ok bool) {
 		}
 		text += "/" + bits
 	}
-	n, err := netip.ParsePrefix(text)
-	return n.Masked(), err == nil && n.Addr().IsPrivate() && n.Bits() >= 8 && n.Bits() < 31
+	return text
 }
 
 // automatic are the interfaces that come up at boot.

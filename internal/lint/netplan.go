@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (
@@ -76,6 +77,7 @@ func (k *checker) judgeNetplan() {
 		k.judgeUnwatched(p)
 	}
 	k.judgeDefaults()
+	k.judgeVia()
 }
 
 // described are the interfaces that netplan's files describe; all is false when there may be
@@ -213,6 +215,29 @@ func (k *checker) judgeDefaults() {
 		k.reportIn(p.file, p.entry, finding{code: "renamed", severity: Warning, sources: netplanSource,
 			message: fmt.Sprintf("%s is deprecated: write routes: with to: default, via: %s", p.entry.Key, p.entry.Value),
 			because: "netplan still accepts it, but warns at each start."})
+	}
+}
+
+// direct is a route to what is on the link itself, also outside of the interface's networks, or the renderer that adds one.
+var direct = regexp.MustCompile(`(?m)^[ \t-]*(?:(?:on-link|scope):[ \t]*(?:true|yes|on|"?link)|renderer:[ \t]*"?NetworkManager)`)
+
+// judgeVia reports gateways outside of the networks of interfaces whose addresses are all given.
+func (k *checker) judgeVia() {
+	networks := map[inBlock][]string{}
+	dynamic := map[inBlock]bool{}
+	for _, p := range k.ofPlans("addresses", "dhcp4") {
+		of := inBlock{p.entry.Block, p.entry.Iface}
+		if on, isSwitch := truth(p.entry.Value); isSwitch {
+			dynamic[of] = dynamic[of] || on == 1
+		} else if !strings.Contains(p.entry.Value, ":") {
+			networks[of] = append(networks[of], p.entry.Value)
+		}
+	}
+	for _, p := range k.ofPlans("gateway4", "via") {
+		of := inBlock{p.entry.Block, p.entry.Iface}
+		if !dynamic[of] && !direct.MatchString(p.file.text) && !strings.Contains(p.entry.Value, ":") {
+			k.judgeOutside(p.file, p.entry, networks[of], refusedOutside, netplanSource...)
+		}
 	}
 }
 

@@ -24,6 +24,12 @@ func TestNetplanTogether(t *testing.T) {
 			path + ":7:7 renamed warning\n" + path + ":10:9 conflict warning\n"},
 		{"of two metrics", "      routes:\n      - to: default\n        via: 192.0.2.1\n    enc:\n      routes:\n" +
 			"      - to: default\n        via: 192.0.2.2\n        metric: 900\n      - to: default\n        via: 2001:db8::1\n", ""},
+		{"a gateway of another network", "      addresses: [10.0.0.5/24]\n      routes:\n      - to: 10.9.0.0/16\n        via: 10.0.1.1\n",
+			path + ":10:14 conflict warning\n"},
+		{"a gateway on the link", "      addresses: [10.0.0.5/24]\n      routes:\n      - to: default\n        via: 10.0.1.1\n        on-link: true\n", ""},
+		{"a gateway to which NetworkManager adds a route", "      renderer: NetworkManager\n      addresses: [10.0.0.5/24]\n      routes:\n      - to: default\n        via: 10.0.1.1\n", ""},
+		{"a gateway by DHCP's network", "      dhcp4: true\n      addresses: [10.0.0.5/24]\n      routes:\n      - to: default\n        via: 10.0.1.1\n", ""},
+		{"a gateway of a second network", "      addresses: [10.0.0.5/24, 10.0.1.5/24]\n      routes:\n      - to: default\n        via: 10.0.1.1\n", ""},
 		{"no prefix", "      addresses: [192.0.2.7]\n", path + ":7:19 bad-value error\n"},
 		{"a tab", "\tgateway4: 192.0.2.1\n", path + ":7:1 syntax warning\n"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/spelling"
 )
 
@@ -87,10 +88,10 @@ func bondSeconds(e conffile.Entry, section, option string) *finding {
 		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%dms", n), Reason: "milliseconds"}}
 }
 
-// slipFrom returns the first of some names that is spelt almost as a word, "" without one.
+// slipFrom returns the first of some names that is spelt almost as a word, or is the word with its unit, "" without one.
 func slipFrom(word string, names []string) string {
 	i := slices.IndexFunc(names, func(name string) bool {
-		return strings.EqualFold(name, word) || len(name) > 5 && spelling.Edits(name, word) <= 2
+		return strings.EqualFold(name, word) || name == word+"Bytes" || name == word+"Sec" || len(name) > 5 && spelling.Edits(name, word) <= 2
 	})
 	if i < 0 {
 		return ""
@@ -115,10 +116,12 @@ func homesOf(option string) (homes []string) {
 	return homes
 }
 
-// rememberNetdev keeps what says which kind of device a name is, and which device others join.
+// rememberNetdev keeps what says which kind of device a name is, which device others join, and addresses with gateways.
 func (k *checker) rememberNetdev(e conffile.Entry) {
 	switch e.Name {
-	case "network-file:NetDev/Name", "network-file:NetDev/Kind", "network-file:Network/Bridge", "network-file:Network/Bond":
+	case "network-file:NetDev/Name", "network-file:NetDev/Kind", "network-file:Network/Bridge", "network-file:Network/Bond",
+		"network-file:Network/DHCP", "network-file:Network/Address", "network-file:Address/Address",
+		"network-file:Network/Gateway", "network-file:Route/Gateway":
 		if len(k.netdevs) < cacheLimit {
 			k.netdevs = append(k.netdevs, k.here(e))
 		}
@@ -149,5 +152,33 @@ func (k *checker) judgeMasters() {
 			message: fmt.Sprintf("%s is a %s: write %s=%s", a.entry.Value, kind, option, a.entry.Value),
 			fix:     &Fix{Kind: FixRename, To: option, Reason: a.entry.Value + " is a " + kind},
 			because: "systemd-networkd does not add the interface to a device of another kind, so it joins nothing."})
+	}
+}
+
+// directly is a line by which an address outside of the interface's networks is on its link.
+var directly = regexp.MustCompile(`(?m)^[ \t]*(?:Peer|GatewayOnLink|Scope)[ \t]*=`)
+
+// judgeNetworkGateways reports gateways outside of the networks of interfaces whose addresses are all given.
+func (k *checker) judgeNetworkGateways() {
+	type network struct {
+		place
+		iface string
+	}
+	of := func(a *assignment) network { return network{place{a.file, a.entry.Block}, a.entry.Iface} }
+	networks := map[network][]string{}
+	dynamic := map[network]bool{}
+	for _, a := range k.netdevs {
+		switch on, isSwitch := truth(a.entry.Value); {
+		case a.entry.Key == "DHCP":
+			dynamic[of(a)] = !isSwitch && a.entry.Value != "ipv6" || on == 1
+		case a.entry.Key == "Address" && !strings.Contains(a.entry.Value, ":"):
+			networks[of(a)] = append(networks[of(a)], a.entry.Value)
+		}
+	}
+	for _, a := range k.netdevs {
+		if a.entry.Key == "Gateway" && !dynamic[of(a)] && !directly.MatchString(a.file.text) && !strings.Contains(a.entry.Value, ":") {
+			k.judgeOutside(a.file, a.entry, networks[of(a)], refusedOutside, "systemd.network(5), Gateway=",
+				"torvalds/linux v6.12 net/ipv4/fib_semantics.c, fib_check_nh_v4_gw")
+		}
 	}
 }

@@ -425,6 +425,10 @@ func TestLinuxTogether(t *testing.T) {
 		{"a container in the host's network", []string{"docker-compose.yml", "services:\n  web:\n    image: x\n    network_mode: host\n    sysctls:\n      - net.ipv4.tcp_fin_timeout=30\n"},
 			"docker-compose.yml:6:9 wrong-file error\n"},
 		{"a container with its own network beside one", []string{"docker-compose.yml", "services:\n  a:\n    image: x\n    network_mode: host\n  b:\n    image: y\n    sysctls:\n      - net.ipv4.tcp_retries2=8\n"}, ""},
+		{"a container with its own network, of a shared image", []string{"docker-compose.yml", "services:\n  a:\n    image: x\n    network_mode: host\n\n  b:\n    <<: *a\n    sysctls:\n      - net.ipv4.tcp_retries2=8\n"}, ""},
+		{"a pod in the host's network among others", []string{"pods.yaml", "kind: Pod\nspec:\n  securityContext:\n    sysctls:\n    - name: net.ipv4.tcp_retries2\n      value: \"8\"\n" +
+			"  containers:\n  - image: x\n---\nkind: Pod\nspec:\n  securityContext:\n    sysctls:\n    - name: net.ipv4.tcp_retries2\n      value: \"8\"\n  hostNetwork: true\n  containers:\n  - image: y\n"},
+			"pods.yaml:14:13 wrong-file error\n"},
 		{"a container that a script starts there", []string{"/root/a.sh", "#!/bin/sh\ndocker run --network host --sysctl net.ipv4.tcp_retries2=8 x\ndocker run --sysctl net.ipv4.tcp_retries2=9 x\n"},
 			"/root/a.sh:2:36 wrong-file error\n"},
 		{"a gigabit by force", []string{"/root/a.sh", "#!/bin/sh\nethtool -s eth0 speed 1000 duplex full autoneg off\nethtool -s eth1 speed 1000 duplex full autoneg on\nethtool -s eth2 speed 10000 autoneg off\n"},

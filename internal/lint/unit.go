@@ -129,7 +129,7 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
 		return f
 	}
-	if isLink && section == "Link" {
+	if section == "Link" {
 		f := told("unknown-key", e.Key+" is not a known option of [Link]")
 		f.because += " A newer systemd may have it."
 		return f
