@@ -101,6 +101,10 @@ func (t *iptWhole) way(s *scanner, r *iptRule) {
 // key tells chains of one name in several tables apart.
 func (r *iptRule) key(chain string) string { return r.family + " " + r.table + " " + chain }
 
+// allMasqueraded is what comes of it, and what is to be named.
+const allMasqueraded = "Those that come in from outside then seem to come from this machine, so that servers behind it do not see their clients; " +
+	"name the interface to the outside: "
+
 // everyMasqueraded tells a rule that masquerades the connections through each interface.
 func (s *scanner) everyMasqueraded(r *iptRule) {
 	asks, plain := r.asks(s)
@@ -109,8 +113,7 @@ func (s *scanner) everyMasqueraded(r *iptRule) {
 	}
 	at := r.option("-j", "--jump")
 	s.rejected(Reject{Line: at.line, Span: at.span, Code: "harmful", Reason: "MASQUERADE without -o changes the source of connections through every interface",
-		Because: "Those that come in from outside then seem to come from this machine, so that servers behind it do not see their clients; " +
-			"name the interface to the outside: -o DEV -j MASQUERADE."})
+		Because: allMasqueraded + "-o DEV -j MASQUERADE."})
 }
 
 // everySegment tells TCPMSS for more than the packets that open a connection (find_syn_match, tcpmss_mangle_packet in

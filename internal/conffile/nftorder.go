@@ -32,8 +32,7 @@ func (f *nftFile) order(words []word) {
 			Because: "The rules of a chain are tried in order, and a verdict ends the way through it. Keep one of the two."})
 	case plain[0].text == "masquerade" && c.hook == "postrouting" && !c.spared:
 		tell(Reject{Code: "harmful", Reason: "masquerade without oifname changes the source of connections through every interface",
-			Because: "Those that come in from outside then seem to come from this machine, so that servers behind it do not see their clients; " +
-				"name the interface to the outside: oifname \"DEV\" masquerade."})
+			Because: allMasqueraded + "oifname \"DEV\" masquerade."})
 	case slices.Contains(nftVerdicts, plain[0].text) && (len(plain) == 1 || plain[1].text == "with" || plain[1].text == "comment"):
 		c.ended = first.line
 	case acceptsNew(plain):

@@ -39,11 +39,16 @@ const maxTree = 500
 // default one (htb_classify, hfsc_classify in net/sched of Linux 6.12).
 var tcClassful = []string{"htb", "hfsc"}
 
-// tcID is a handle or class in one form: hexadecimal, without zeros in front.
-func tcID(text string) string {
-	major, minor, _ := strings.Cut(strings.ToLower(text), ":")
-	trim := func(n string) string { return strings.TrimLeft(strings.TrimPrefix(n, "0x"), "0") }
-	return trim(major) + ":" + trim(minor)
+// ClassID is a handle or class of tc in one form: both numbers as [ClassNumber] has them.
+func ClassID(text string) string {
+	major, minor, _ := strings.Cut(text, ":")
+	return ClassNumber(major) + ":" + ClassNumber(minor)
+}
+
+// ClassNumber is a number of a handle or class, which is hexadecimal with or without 0x, in one form; "" for 0, which stands
+// for none.
+func ClassNumber(text string) string {
+	return strings.TrimLeft(strings.TrimPrefix(strings.ToLower(text), "0x"), "0")
 }
 
 // command remembers a command tc qdisc, class or filter.
@@ -87,7 +92,7 @@ func (t *tcTree) command(s *scanner, words []word) {
 }
 
 func (d *tcDevice) qdisc(words []word, handle, parent word) {
-	major, _, _ := strings.Cut(tcID(handle.text), ":")
+	major, _, _ := strings.Cut(ClassID(handle.text), ":")
 	for i, w := range words {
 		if slices.Contains(tcClassful, w.text) && i > 3 {
 			d.kinds[major] = w.text
@@ -98,7 +103,7 @@ func (d *tcDevice) qdisc(words []word, handle, parent word) {
 			if !split {
 				minor = words[i+1].text
 			}
-			d.fallback[tcID(major+":"+minor)] = true
+			d.fallback[ClassID(major+":"+minor)] = true
 		}
 	}
 	d.open = d.open || handle.expands
@@ -110,12 +115,12 @@ func (d *tcDevice) class(parent, id word) {
 		d.open = true
 		return
 	}
-	if _, known := d.classes[tcID(id.text)]; !known {
-		d.order = append(d.order, tcID(id.text))
+	if _, known := d.classes[ClassID(id.text)]; !known {
+		d.order = append(d.order, ClassID(id.text))
 	}
-	d.classes[tcID(id.text)] = id
+	d.classes[ClassID(id.text)] = id
 	if parent.text != "" {
-		d.inner[tcID(parent.text)] = true
+		d.inner[ClassID(parent.text)] = true
 		d.name(parent, false)
 	}
 }
@@ -131,7 +136,7 @@ func (d *tcDevice) filter(words []word, parent, id word) {
 	}):
 		d.open = true
 	case id.text != "":
-		d.chosen[tcID(id.text)] = true
+		d.chosen[ClassID(id.text)] = true
 		d.name(id, true)
 	case !slices.ContainsFunc(words, func(w word) bool { return w.text == "ingress" || w.text == "divisor" || w.text == "link" }):
 		d.open = true // the classifier chooses the class itself
@@ -140,11 +145,11 @@ func (d *tcDevice) filter(words []word, parent, id word) {
 
 // name remembers a class that a command names.
 func (d *tcDevice) name(at word, filter bool) {
-	switch _, minor, _ := strings.Cut(tcID(at.text), ":"); {
+	switch _, minor, _ := strings.Cut(ClassID(at.text), ":"); {
 	case at.expands:
 		d.open = true
 	case minor != "":
-		d.named = append(d.named, tcName{at, tcID(at.text), filter})
+		d.named = append(d.named, tcName{at, ClassID(at.text), filter})
 	}
 }
 

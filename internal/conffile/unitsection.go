@@ -3,11 +3,12 @@ package conffile
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // unitHomes are the settings of units that are often written in another section than their own, by this section
 // (systemd/systemd src/core/load-fragment-gperf.gperf.in). A name that ends in * stands for all that begin so.
-func unitHomes() map[string][]string {
+var unitHomes = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"Unit": strings.Fields(`After AllowIsolate Assert* Before BindsTo Condition* Conflicts DefaultDependencies Description Documentation
 			IgnoreOnIsolate JobTimeoutSec JoinsNamespaceOf OnFailure OnSuccess PartOf RefuseManualStart RefuseManualStop Requires
@@ -21,7 +22,7 @@ func unitHomes() map[string][]string {
 			TimeoutStartSec TimeoutStopSec Type UMask User WatchdogSec WorkingDirectory`),
 		"Install": strings.Fields("Alias Also DefaultInstance RequiredBy UpheldBy WantedBy"),
 	}
-}
+})
 
 // misplacedInUnit refuses a setting of a unit of systemd that stands in another section than its own.
 func (s *scanner) misplacedInUnit(section string, e Entry) {

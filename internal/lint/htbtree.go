@@ -29,12 +29,13 @@ func (k *checker) judgeTree() {
 		if a.entry.Iface == "" || a.entry.Iface == "*" {
 			continue
 		}
-		device := a.file.path + "\x00" + a.entry.Iface
-		if trees[device] == nil {
-			trees[device] = &htbTree{}
-			order = append(order, trees[device])
+		t := trees[a.device()]
+		if t == nil {
+			t = &htbTree{}
+			trees[a.device()] = t
+			order = append(order, t)
 		}
-		trees[device].add(a)
+		t.add(a)
 	}
 	for _, t := range order {
 		if byID := t.index(); byID != nil {
@@ -56,13 +57,13 @@ func (t *htbTree) add(a *assignment) {
 	case "tc:htb/default":
 		t.fallback = append(t.fallback, a)
 	case "tc:parent":
-		t.classes = append(t.classes, &htbClass{parent: classID(a.entry.Value)})
+		t.classes = append(t.classes, &htbClass{parent: conffile.ClassID(a.entry.Value)})
 	case "tc:class":
 		if last == nil || last.id != "" { // before its parent, or without one
 			t.open = true
 			return
 		}
-		last.id = classID(a.entry.Value)
+		last.id = conffile.ClassID(a.entry.Value)
 	default:
 		if t.open = t.open || !known || last == nil; t.open {
 			return
@@ -90,12 +91,6 @@ func (t *htbTree) index() map[string]*htbClass {
 	return byID
 }
 
-// classID is a class in one form.
-func classID(text string) string {
-	major, minor, _ := strings.Cut(text, ":")
-	return minorID(major) + ":" + minorID(minor)
-}
-
 // innerDefault reports a default class that has classes itself.
 func (k *checker) innerDefault(t *htbTree) {
 	inner := map[string]bool{}
@@ -104,7 +99,7 @@ func (k *checker) innerDefault(t *htbTree) {
 		inner[minor] = minor != ""
 	}
 	for _, a := range t.fallback {
-		if !inner[minorID(a.entry.Value)] || len(t.fallback) > 1 {
+		if !inner[conffile.ClassNumber(a.entry.Value)] || len(t.fallback) > 1 {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
@@ -144,7 +139,7 @@ func (k *checker) oversold(t *htbTree, byID map[string]*htbClass) {
 
 // limitText is the most that a class lets through, as it is written.
 func limitText(c *htbClass) string {
-	if bits := c.rate; bits == c.limit || c.most == nil {
+	if c.most == nil || c.rate == c.limit {
 		return c.own.entry.Value
 	}
 	return c.most.entry.Value

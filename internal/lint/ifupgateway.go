@@ -51,10 +51,7 @@ var leadsTo = regexp.MustCompile(`(?m)^[ \t]*(?:pre-|post-)?up[ \t].*\b(?:(?:ip|
 // outsideGateway reports a private gateway outside of the private networks of its interface. Public ones are often
 // meant: hosters give single addresses whose router is in another network, and ifup adds the route with onlink.
 func (k *checker) outsideGateway(s *stanza, g *conffile.Entry) {
-	if g == nil || s.method.Value != "static" || s.method.Name != "interfaces:inet" {
-		return
-	}
-	if leadsTo.MatchString(s.file.text) {
+	if g == nil || s.method.Value != "static" || s.method.Name != "interfaces:inet" || leadsTo.MatchString(s.file.text) {
 		return
 	}
 	var networks []string

@@ -217,26 +217,28 @@ func scaled(n float64, prefix string) (float64, bool) {
 	return n * math.Pow(base, float64(at+1)), true
 }
 
+// device tells the interfaces of one name in several files apart.
+func (a *assignment) device() string { return a.file.path + "\x00" + a.entry.Iface }
+
 // judgeClasses reports an htb whose default class no command makes.
 func (k *checker) judgeClasses() {
 	k.judgeTree()
 	classes := map[string]bool{} // of an interface
 	open := map[string]bool{}    // interfaces of which not all classes are known
-	device := func(a *assignment) string { return a.file.path + "\x00" + a.entry.Iface }
 	for _, a := range k.classes {
 		if a.entry.Name != "tc:class" {
 			continue
 		}
 		_, minor, _ := strings.Cut(a.entry.Value, ":")
-		classes[device(a)], classes[device(a)+" "+minorID(minor)] = true, true
+		classes[a.device()], classes[a.device()+" "+conffile.ClassNumber(minor)] = true, true
 		if a.entry.Has(conffile.Expands) {
-			open[device(a)] = true
+			open[a.device()] = true
 		}
 	}
 	for _, a := range k.classes {
-		id := minorID(a.entry.Value)
-		if a.entry.Name != "tc:htb/default" || id == "" || a.entry.Has(conffile.Expands) || open[device(a)] ||
-			!classes[device(a)] || classes[device(a)+" "+id] {
+		id := conffile.ClassNumber(a.entry.Value)
+		if a.entry.Name != "tc:htb/default" || id == "" || a.entry.Has(conffile.Expands) || open[a.device()] ||
+			!classes[a.device()] || classes[a.device()+" "+id] {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
@@ -244,12 +246,6 @@ func (k *checker) judgeClasses() {
 			message: fmt.Sprintf("no command makes the default class of htb, %s", a.entry.Value),
 			because: "What no filter puts into a class is then sent at once and unshaped, past all classes."})
 	}
-}
-
-// minorID is the minor number of a class, which is hexadecimal with or without 0x,
-// in one form; "" for 0, which stands for none.
-func minorID(text string) string {
-	return strings.TrimLeft(strings.TrimPrefix(strings.ToLower(text), "0x"), "0")
 }
 
 // judgeSlots reports queues of dummynet that ipfw refuses, since they are longer than the limit.
